@@ -1,0 +1,1 @@
+"""hcpx: one exec envelope and one fail-closed pipeline for every Invoker."""

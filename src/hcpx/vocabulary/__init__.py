@@ -1,0 +1,1 @@
+"""The nouns of the specification: frozen values without I/O, which import nothing else of hcpx."""
