@@ -40,5 +40,6 @@ bench: ## what one exec costs, beside its peers
 	$(BIN)/python" -m bench
 
 clean: ## remove what make made
-	rm -rf -- "$(VENV)" .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* build dist
+	[ ! -f "$(VENV)/pyvenv.cfg" ] || rm -rf -- "$(VENV)"
+	rm -rf -- .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* build dist
 	find src tests bench packs conformance docs -name __pycache__ -type d -prune -exec rm -rf -- {} + 2>/dev/null || :
