@@ -178,7 +178,7 @@ def test_an_approval_counts_for_nothing_but_the_call_it_was_given_for(change: An
 def test_the_digest_follows_the_canonical_form_of_the_args(
     first: dict[str, Any],
     again: dict[str, Any],
-    same: bool,  # noqa: FBT001 -- a column of the table
+    same: bool,
 ) -> None:
     here = world()
     wire(here, **first)

@@ -1,4 +1,4 @@
-"""Every gate of Spec 01 section 3: what it denies, with which words, and that nothing of a later step happened."""
+"""Every gate of Spec 01 section 3: what it denies, in which words, and that nothing later happened."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_a_grant_covers_args_within_its_schema_until_its_end() -> None:
     ],
     ids=["none", "empty", "covers", "other-verb", "other-capability"],
 )
-def test_a_scope_narrows_and_an_empty_one_allows_nothing(scope: tuple[Grant, ...] | None, ok: bool) -> None:  # noqa: FBT001 -- a column of the table
+def test_a_scope_narrows_and_an_empty_one_allows_nothing(scope: tuple[Grant, ...] | None, ok: bool) -> None:
     assert world(scope=scope).call("balance").ok is ok
 
 

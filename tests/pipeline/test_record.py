@@ -31,8 +31,8 @@ def test_every_field_of_a_run_is_in_the_result() -> None:
     enforced = Enforced("bubblewrap", "none", ("/work",), {"timeout_s": 60})
     cause = Cause("confirm_required", 4, "x", "y", ApprovalTicket("p", "d", "t"))
     here.adapter.answer = Ran(
-        value=None, code="exit", error="boom", exit_code=3, stdout="a\ufffd", stderr="b", stdout_bytes=b"a\xff",
-        stderr_bytes=b"b", truncated=("stdout",), enforced=enforced, cause=cause, hint="hcpx doctor",
+        value=None, code="exit", error="boom", exit_code=3, stdout="a\ufffd", stderr="b",
+        stdout_bytes=b"a\xff", stderr_bytes=b"b", truncated=("stdout",), enforced=enforced, cause=cause, hint="hcpx doctor",
         warnings=("w",), approval=ApprovalTicket("p", "d", "t"), output_sizes={"stdout": 2},
     )  # fmt: skip
     result = here.call("see").to_dict()
@@ -146,7 +146,7 @@ def test_a_bug_in_an_adapter_becomes_an_internal_error_with_an_id(error: Excepti
 @pytest.mark.parametrize(
     ("port", "step"),
     [("packs", 1), ("grants", 4), ("hub", 5)],
-    ids=lambda v: str(v),
+    ids=str,
 )
 def test_a_bug_in_a_port_is_an_internal_error_and_nothing_runs(port: str, step: int) -> None:
     here = world()

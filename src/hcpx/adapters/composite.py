@@ -1,4 +1,4 @@
-"""The composite Adapter: steps through the pipeline with the caller's rights only, or a handler in process."""
+"""The composite Adapter: steps through the pipeline with the caller's rights, or a handler in process."""
 
 from __future__ import annotations
 

@@ -31,18 +31,6 @@ def refers_to_steps(template: object) -> bool:
     return False
 
 
-def arg_names(template: object) -> frozenset[str]:
-    """Return the names of the args that a template refers to."""
-    if isinstance(template, dict):
-        fields = cast("dict[str, object]", template)
-        if _is_arg(fields):
-            return frozenset({str(fields["$arg"])})
-        return frozenset().union(*(arg_names(item) for item in fields.values()))
-    if isinstance(template, list):
-        return frozenset().union(*(arg_names(item) for item in cast("list[object]", template)))
-    return frozenset()
-
-
 def filled(template: object, args: Mapping[str, object], results: Mapping[str, object]) -> object:
     """Return the template with references replaced by values, or `Missing`; values are not looked into."""
     try:
@@ -69,11 +57,11 @@ def _filled(template: object, args: Mapping[str, object], results: Mapping[str, 
 
 
 def _is_arg(fields: Mapping[str, object]) -> bool:
-    return fields.keys() == {"$arg"}
+    return set(fields) == {"$arg"}
 
 
 def _is_step(fields: Mapping[str, object]) -> bool:
-    return "$step" in fields and fields.keys() <= {"$step", "path"}
+    return "$step" in fields and set(fields) <= {"$step", "path"}
 
 
 def _from_step(name: str, pointer: str, results: Mapping[str, object]) -> object:

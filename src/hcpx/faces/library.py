@@ -35,7 +35,7 @@ class Hcp:
         """Open the store in `home` (default: `HCP_HOME`, else the user's data folder).
 
         The session is `session`, else `HCP_SESSION`, else the store owner's own. Raises `BadSettings` where
-        the environment holds an unknown or invalid setting, `StoreUnavailable` where the store cannot be opened.
+        the environment holds an unknown or invalid setting, `StoreUnavailable` where the store does not open.
         """
         runtime = Runtime.open(home=home)
         return cls(runtime, session if session is not None else runtime.settings.session)
@@ -57,7 +57,7 @@ class Hcp:
     ) -> Result:
         """Send one envelope through the pipeline and return its Result; never raises for what it carries.
 
-        Positional form: pack, command, args. A single argument is the envelope: a mapping, JSON text or bytes.
+        Positional form: pack, command, args. A single argument is the envelope: a mapping, text or bytes.
         `on_output` gets ("stdout" | "stderr", bytes) while the program runs; `cancel.cancel()` from another
         thread ends the call. Raises TypeError only for a wrong Python type in the positional form (Spec 01
         section 4).
@@ -83,7 +83,7 @@ class Hcp:
         idempotency_key: str | None = None,
         on_output: OnOutput | None = None,
     ) -> Result:
-        """Do what `exec` does on a thread; cancelling the task cancels the call, whose end is still recorded."""
+        """Do what `exec` does on a thread; cancelling the task cancels the call, which is still recorded."""
         import asyncio
 
         cancel = Cancel()
@@ -112,9 +112,9 @@ class Hcp:
         answer = self._asked("hcp.skill", pack=pack, name=name, full=full)
         return answer["text"] if "text" in answer else answer["skills"]
 
-    def _asked(self, verb_key: str, **args: object) -> dict[str, object]:
+    def _asked(self, command: str, /, **args: object) -> dict[str, object]:
         given = {name: value for name, value in args.items() if value is not None}
-        result = self.exec("hcp-cli", verb_key, given)
+        result = self.exec("hcp-cli", command, given)
         if not result:
             raise LookupError(result.error)
         return cast("dict[str, object]", result.result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hcpx.ports import Ports
+from hcpx.rendering.ecmascript import string
 from hcpx.vocabulary.approval import Approval, Ask
 from hcpx.vocabulary.denial import ApprovalTicket, Denial, deny
 from hcpx.vocabulary.invocation import Program
@@ -96,7 +97,7 @@ def _shown(
     resolved = permitted.resolved
     target = resolved.target
     wrap = target.pack.wrap
-    secret = resolved.compiled.secret_args
+    secret = resolved.compiled.secret
     return {
         "pack": {"id": target.pack.id, "version": target.pack.version, "digest": target.pack.digest},
         "verb_key": target.command.verb_key,
@@ -105,7 +106,7 @@ def _shown(
         "actor": target.session.actor,
         "project": target.session.project.id if target.session.project is not None else None,
         "args": {k: "[secret]" if k in secret else v for k, v in resolved.envelope.args.items()},
-        "argv": resolved.compiled.shown_argv(argv, resolved.envelope.args),
+        "argv": _masked(argv, secret, resolved.envelope.args),
         "program": {"path": program.path, "digest": program.digest},
         "workspace": wrap.workspace if wrap is not None else None,
         "directory": permitted.directory.path if permitted.directory is not None else None,
@@ -115,3 +116,9 @@ def _shown(
         "row": msgspec.to_builtins(target.row),
         "would_then_fail": blocked.error if blocked is not None else None,
     }
+
+
+def _masked(argv: tuple[str, ...], secret: frozenset[str], args: dict[str, object]) -> list[str]:
+    """Return the argv with every token that holds the text of a secret arg masked."""
+    hidden = [text for name in secret if (text := string(args.get(name)))]
+    return ["[secret]" if any(text in token for text in hidden) else token for token in argv]

@@ -72,7 +72,7 @@ def ended_record(ports: Ports, trail: Trail, confirmed: Confirmed, ran: Ran, spe
         outcome=_outcome(ran),
         code=ran.code,
         step=6 if ran.code is not None else 7,
-        args=_hidden(ports, trail, compiled.secret_args, envelope.args),
+        args=_hidden(ports, trail, compiled.secret, envelope.args),
         argv_digest=ports.seal.digest(encode(confirmed.argv)),
         exit_code=ran.exit_code,
         duration_ms=spent,

@@ -16,7 +16,7 @@ from .stages import Authenticated, Permitted
 def authorize(ports: Ports, authenticated: Authenticated) -> Permitted | Denial:
     """Permit a call that the principal's grants and the session's scope both cover (Spec 01 section 3)."""
     resolved = authenticated.resolved
-    denial = refusal(ports, resolved.target, resolved.compiled.schema_args(resolved.envelope.args))
+    denial = refusal(ports, resolved.target, resolved.envelope.args)
     return denial if denial is not None else Permitted(resolved, authenticated.directory)
 
 

@@ -51,7 +51,7 @@ def rendered(resolved: Resolved) -> tuple[str, ...] | Denial:
     if denial is not None:
         return denial
     for schema in resolved.target.row.args_schema:
-        fault = problem(schema, compiled.schema_args(args))
+        fault = problem(schema, args, compiled.secret)
         if fault is not None:
             return fault
     return compiled.render_argv(args)

@@ -19,12 +19,15 @@ class TroubleLog:
         Its message stays out: it may quote a secret. Never raises, since the guard that calls it must answer.
         """
         frames = "".join(
-            f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in traceback.extract_tb(error.__traceback__)
+            f"  {frame.filename}:{frame.lineno} in {frame.name}\n"
+            for frame in traceback.extract_tb(error.__traceback__)
         )
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = f"{at} {trouble_id} {type(error).__name__}\n{frames}"
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(
+                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
         except OSError:
             return
         try:

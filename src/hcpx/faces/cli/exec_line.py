@@ -1,4 +1,4 @@
-"""The grammar of `hcpx exec`: a small parser, so that the hot command loads no framework (Spec 05 section 1)."""
+"""The grammar of `hcpx exec`: a small parser, so that it loads no framework (Spec 05 section 1)."""
 
 from __future__ import annotations
 

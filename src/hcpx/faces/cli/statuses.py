@@ -25,7 +25,7 @@ def exit_status(result: Result) -> int:
 
 
 def failure(denial: Denial, *, as_json: bool) -> int:
-    """Print what stopped a command line, as JSON on stdout or for people on stderr; return the exit status."""
+    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status."""
     if as_json:
         body = {"ok": False, "code": denial.code, "error": denial.error}
         sys.stdout.buffer.write(encode(body if denial.hint is None else body | {"hint": denial.hint}) + b"\n")

@@ -92,14 +92,13 @@ def _list(desk: Desk, session: Session) -> object:
             packs.append({"id": pack_id, "title": titles[pack_id].title, "activated": False})
             continue
         commands = [_listed(pack, desk.row(session, pack, verb_key), verb_key) for verb_key in pack.commands]
-        head = {
+        head: dict[str, object] = {
             "id": pack.id,
             "version": pack.version,
             "title": pack.title,
             "kind": pack.kind,
-            "activated": True,
         }
-        packs.append(head | {"commands": commands})
+        packs.append(head | {"activated": True, "commands": commands})
     return {"packs": packs}
 
 
