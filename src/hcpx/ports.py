@@ -336,6 +336,10 @@ class Transactions(Protocol):
         """
         ...
 
+    def rest(self) -> None:
+        """Do the housekeeping that is due; called when a call is over, never before its adapter."""
+        ...
+
 
 class ChainHead(msgspec.Struct, frozen=True):
     """Where a chain ends: the number of its last record (0 before the first) and that record's hash."""
@@ -380,7 +384,7 @@ class ChainReader(Protocol):
     def backward(
         self, tenant: str, since: str | None = None, until: str | None = None
     ) -> AbstractContextManager[Iterator[ChainedRecord]]:
-        """Walk a chain from its newest record back; `since` and `until` bound `at`, as text, both included."""
+        """Walk a chain from its newest record back; `since` and `until` bound `at`, both included."""
         ...
 
     def of_call(self, audit_id: str) -> Sequence[tuple[str, ChainedRecord]]:
@@ -438,6 +442,18 @@ class KeyRows(Protocol):
 
     def finish(self, use: KeyUse, audit_id: str, result: bytes | None) -> None:
         """Keep the result under the key of that call; None makes it free again. Another call's key stays."""
+        ...
+
+
+class StrangerRows(Protocol):
+    """How many calls without a live session were recorded lately."""
+
+    def recorded(self) -> tuple[float, int]:
+        """Return since when (Unix seconds), and how many."""
+        ...
+
+    def count(self, since: float, recorded: int) -> None:
+        """Write both; only inside a write transaction."""
         ...
 
 
