@@ -80,7 +80,7 @@ def take_inventory(root: str) -> Inventory:
     total = 0
     real_root = os.path.realpath(root)
     for one in found:
-        fault = name_fault(one.path) or _kind_fault(one.status)
+        fault = name_fault(one.path) or kind_fault(one.status)
         if fault is None and stat.S_ISLNK(one.status.st_mode):
             fault = link_fault(real_root, one.path)
         if fault is None:
@@ -94,11 +94,11 @@ def take_inventory(root: str) -> Inventory:
 
 
 def signature(root: str) -> str | None:
-    """Return a text that differs whenever a file of the folder was touched, or None where it cannot be trusted.
+    """Return a text that differs whenever a file of the folder was touched, or None where there is none to be trusted.
 
     It is made of what `lstat` says of every entry, so that nothing is read. Take it before the files are read: a
     change of the very tick in which an earlier one was looked at would not show, so that a folder that was written
-    to just now has no signature yet.
+    to just now has no signature yet; nor has one that cannot be read whole.
     """
     import hashlib
     import time
@@ -106,7 +106,11 @@ def signature(root: str) -> str | None:
     digest = hashlib.sha256()
     now = time.time_ns()
     youngest, coarse = 0, True
-    for one in sorted(walk(root), key=lambda one: one.path.encode("utf-8", "surrogateescape")):
+    try:
+        found = sorted(walk(root), key=lambda one: one.path.encode("utf-8", "surrogateescape"))
+    except (OSError, TooMuch):
+        return None
+    for one in found:
         is_ = one.status
         parts = (is_.st_mode, is_.st_size, is_.st_mtime_ns, is_.st_ctime_ns, is_.st_ino, is_.st_dev)
         digest.update(f"{one.path!a}{parts}".encode())
@@ -199,7 +203,8 @@ def _hashed(root: str, path: str) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def _kind_fault(status: os.stat_result) -> tuple[str, str, str] | None:
+def kind_fault(status: os.stat_result) -> tuple[str, str, str] | None:
+    """Return code, message and mend where an entry of that kind cannot be part of a pack, or None."""
     mode = status.st_mode
     if stat.S_ISREG(mode):
         if mode & (stat.S_ISUID | stat.S_ISGID):
