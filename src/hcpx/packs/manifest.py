@@ -94,7 +94,7 @@ def args_schema(body: Mapping[str, object]) -> JsonObject | None:
     """Return the whole JSON Schema of a command's args, or None where none are declared.
 
     `args` is a map from arg name to schema, or with `type: object` at its root the whole schema;
-    `additionalProperties` is false unless said. Where only `required` is given, any other arg is let through.
+    `additionalProperties` is false unless that, or `unevaluatedProperties`, is said. Where only `required` is given, any other arg is let through.
     """
     args, required = body.get("args"), list(_texts(body.get("required", [])))
     if args is None:
@@ -110,7 +110,8 @@ def args_schema(body: Mapping[str, object]) -> JsonObject | None:
         schema = {"type": "object", "properties": declared}
         if required:
             schema["required"] = required
-    schema.setdefault("additionalProperties", False)
+    if "unevaluatedProperties" not in schema:
+        schema.setdefault("additionalProperties", False)
     return schema
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from hcpx.packs.yaml_nodes import Path
+from hcpx.rendering.traits import declared
 from hcpx.vocabulary.text import nearest
 
 from .rule import Draft, Hit, Rule
@@ -58,7 +59,7 @@ def _other_dialect(draft: Draft) -> Iterator[Hit]:
 
 def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        for name in declared(schema):
+        for name in _properties(schema):
             if _ARG_NAME.fullmatch(name) is None:
                 message = f'{verb_key}: "{name}" is no name of an arg'
                 yield Hit(message, _in_manifest(draft, path, ("properties", name)))
@@ -66,7 +67,7 @@ def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
 
 def _control_arg(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        properties = declared(schema)
+        properties = _properties(schema)
         for name in ("confirm", "apply"):
             body = properties.get(name, {"type": "boolean"})
             if not isinstance(body, dict) or cast("dict[str, object]", body).get("type") != "boolean":
@@ -111,15 +112,15 @@ def schema_fault(schema: dict[str, object]) -> tuple[str | None, Path]:
     return None, ()
 
 
-def declared(schema: dict[str, object]) -> dict[str, object]:
-    """Return the args that a schema declares by name."""
+def _properties(schema: dict[str, object]) -> dict[str, object]:
     properties = schema.get("properties", {})
     return cast("dict[str, object]", properties) if isinstance(properties, dict) else {}
 
 
 def is_open(schema: dict[str, object]) -> bool:
     """Tell whether a schema lets args through that it does not name."""
-    return schema.get("additionalProperties") is not False or bool(schema.get("patternProperties"))
+    closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
+    return not closed or bool(schema.get("patternProperties"))
 
 
 def _walk(schema: object, path: Path) -> Iterator[tuple[Path, dict[str, object]]]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from hcpx.packs.yaml_nodes import Path
+from hcpx.rendering.traits import declared
 from hcpx.vocabulary.pack import Command, Pack, StepSpec
 from hcpx.vocabulary.text import nearest
 
-from .args import declared, is_open
+from .args import is_open
 from .rule import Draft, Hit, Rule
 
 _Name = tuple[str, str]
