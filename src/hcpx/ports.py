@@ -525,4 +525,57 @@ class SecretRows(Protocol):
 
         Returns how many rows there are; where `change` raises, nothing has changed.
         """
+
+
+# --- Packs: what the catalog keeps in the store -------------------------------------------------------------
+# All methods below may raise `StoreUnavailable`.
+
+
+class PackRow(msgspec.Struct, frozen=True):
+    """The pack that is installed in a tenant under an id.
+
+    `root` is a linked pack's folder, else the name of the folder in the store that holds its files. `compiled` is
+    the `Pack` as JSON, `installed_at` Unix seconds.
+    """
+
+    tenant: str
+    pack_id: str
+    version: str
+    title: str
+    digest: str
+    root: str
+    linked: bool
+    compiled: bytes
+    installed_at: float
+
+
+class PackRows(Protocol):
+    """Installed packs: at most one for each tenant and id."""
+
+    def find(self, tenant: str, pack_id: str) -> PackRow | None:
+        """Return the row of exactly this tenant and id, or None."""
+        ...
+
+    def list(self, tenant: str) -> Sequence[PackRow]:
+        """Return the tenant's rows, in the order of their ids."""
+        ...
+
+    def put(self, row: PackRow, *, replace: bool) -> bool:
+        """Write the row; False, with nothing written, where another digest or root is there and not `replace`."""
+        ...
+
+    def remove(self, tenant: str, pack_id: str) -> PackRow | None:
+        """Forget the row and return it, or None where there was none."""
+        ...
+
+    def roots(self) -> Sequence[str]:
+        """Return the `root` of every row of every tenant that is not linked."""
+        ...
+
+
+class OverlayRows(Protocol):
+    """What operators laid over Policy rows."""
+
+    def find(self, tenant: str, pack_id: str, verb_key: str) -> Overlay | None:
+        """Return the overlay on exactly that row, or None."""
         ...
