@@ -37,7 +37,12 @@ def argv(pack: str, verb: str, args: dict[str, Any]) -> list[str]:
         names = hole.findall(token)
         if names and all(args.get(name) is None for name in names):
             front = template[at - 1] if at else ""
-            if front.startswith("-") and front not in ("-", "--") and "=" not in front and not hole.search(front):
+            if (
+                front.startswith("-")
+                and front not in ("-", "--")
+                and "=" not in front
+                and not hole.search(front)
+            ):
                 out.pop()
             continue
         out.append(hole.sub(lambda m: "" if args.get(m[1]) is None else str(args[m[1]]), token))
@@ -62,7 +67,9 @@ def run(command: list[str], cwd: Path, **env: str) -> subprocess.CompletedProces
     )
 
 
-def exec_in(cwd: Path, pack: str, verb: str, args: dict[str, Any], **env: str) -> subprocess.CompletedProcess[bytes]:
+def exec_in(
+    cwd: Path, pack: str, verb: str, args: dict[str, Any], **env: str
+) -> subprocess.CompletedProcess[bytes]:
     """Run a pack's command as the runtime would: its argv, its environment, its limits, an unprivileged user."""
     said = manifest(pack)
     limits = said["policy"][verb].get("limits", {})
@@ -87,3 +94,15 @@ def open_folder() -> Iterator[Path]:
 
 def needs(*programs: str) -> list[str]:
     return [program for program in programs if shutil.which(program, path=SEARCH_PATH) is None]
+
+
+def refusal(pack: str, verb: str, args: dict[str, Any]) -> str | None:
+    """STAND-IN: the JSON pointer of the arg that is refused."""
+    import jsonschema_rs
+
+    spec = manifest(pack)["commands"][verb]
+    known = {name: value for name, value in args.items() if name in spec["args"]}
+    schema = {"type": "object", "properties": spec["args"], "required": spec.get("required", [])}
+    for problem in jsonschema_rs.validator_for(schema).iter_errors(known):
+        return "/" + "/".join(map(str, problem.instance_path))
+    return None

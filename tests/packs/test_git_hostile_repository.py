@@ -107,7 +107,9 @@ def text_conversion(at: Repository) -> None:
 
 
 def clean_filter(at: Repository) -> None:
-    at.sh(f"echo '* filter=x' > .gitattributes; git config filter.x.clean {at.evil}; printf 'one\\ntwO\\n' > a.txt")
+    at.sh(
+        f"echo '* filter=x' > .gitattributes; git config filter.x.clean {at.evil}; printf 'one\\ntwO\\n' > a.txt"
+    )
 
 
 def smudge_filter(at: Repository) -> None:
