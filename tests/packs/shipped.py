@@ -1,19 +1,24 @@
-"""The packs that come with hcpx, as their tests meet them: the manifest, the argv it renders, the program run."""
+"""The packs that come with hcpx as their tests meet them: compiled, rendered, run as the runtime would."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+import pytest
+from hcpx.packs.gate import read_pack
+from hcpx.rendering.command import compile_command
+
+from hcpx.vocabulary.denial import Denial
+from hcpx.vocabulary.pack import Pack, Wrap
+from hcpx.vocabulary.policy import Limits
 
 PACKS = Path(__file__).parents[2] / "packs"
 NAMES = sorted(path.parent.name for path in PACKS.glob("*/pack.yaml"))
@@ -22,39 +27,41 @@ NOBODY = 65534
 
 
 @cache
-def manifest(pack: str) -> dict[str, Any]:
-    return YAML(typ="safe", pure=True).load(PACKS / pack / "pack.yaml")
+def compiled(pack: str) -> Pack:
+    """The pack as the runtime holds it; one that lint refuses is no pack."""
+    found = read_pack(str(PACKS / pack)).sound
+    assert found is not None
+    return found
 
 
-def argv(pack: str, verb: str, args: dict[str, Any]) -> list[str]:
-    """STAND-IN until hcpx.rendering is there."""
-    said = manifest(pack)
-    out: list[str] = []
-    spec = said["commands"][verb]
-    hole = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_-]*)\}\}")
-    template = spec["cli"][1:]
-    for at, token in enumerate(template):
-        names = hole.findall(token)
-        if names and all(args.get(name) is None for name in names):
-            front = template[at - 1] if at else ""
-            if (
-                front.startswith("-")
-                and front not in ("-", "--")
-                and "=" not in front
-                and not hole.search(front)
-            ):
-                out.pop()
-            continue
-        out.append(hole.sub(lambda m: "" if args.get(m[1]) is None else str(args[m[1]]), token))
-    flag = said["wrap"].get("json_flag", "--json")
-    if flag and flag not in template:
-        out.insert(out.index("--") if "--" in template else len(out), flag)
-    return out
+def wrapped(pack: str) -> Wrap:
+    wrap = compiled(pack).wrap
+    assert wrap is not None
+    return wrap
 
 
-def as_nobody(limits: dict[str, Any]) -> list[str]:
+def checked(pack: str, verb: str, args: dict[str, Any]) -> tuple[str, ...] | Denial:
+    """What step 4 makes of a call's args: the argv, or the denial."""
+    held = compiled(pack)
+    command = compile_command(held, held.commands[verb])
+    return command.check_args(args) or command.render_argv(args)
+
+
+def argv(pack: str, verb: str, args: dict[str, Any]) -> tuple[str, ...]:
+    rendered = checked(pack, verb, args)
+    assert not isinstance(rendered, Denial), rendered
+    return rendered
+
+
+def refusal(pack: str, verb: str, args: dict[str, Any]) -> str | None:
+    """The JSON pointer of the arg for which a call is refused before anything runs; None where it is not."""
+    answer = checked(pack, verb, args)
+    return answer.error.split(": ")[1] if isinstance(answer, Denial) else None
+
+
+def as_nobody(limits: Limits | None = None) -> list[str]:
     """The words in front of a command that make it run like a pack's: no root, its limit of processes set."""
-    words = ["prlimit", f"--nproc={limits['processes']}"] if "processes" in limits else []
+    words = ["prlimit", f"--nproc={limits.processes}"] if limits and "processes" in limits.asked else []
     if os.geteuid() == 0:
         words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words]
     return words
@@ -70,16 +77,18 @@ def run(command: list[str], cwd: Path, **env: str) -> subprocess.CompletedProces
 def exec_in(
     cwd: Path, pack: str, verb: str, args: dict[str, Any], **env: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a pack's command as the runtime would: its argv, its environment, its limits, an unprivileged user."""
-    said = manifest(pack)
-    limits = said["policy"][verb].get("limits", {})
-    program = said["wrap"]["bin"]
-    words = [str(PACKS / pack / program) if "/" in program else program, *argv(pack, verb, args)]
-    return run([*as_nobody(limits), *words], cwd, **said["wrap"].get("agent_env", {}), **env)
+    """Run a pack's command as the runtime would: argv, environment, limits; the host's programs as nobody."""
+    wrap = wrapped(pack)
+    words = argv(pack, verb, args)
+    if "/" in wrap.bin:
+        command = [str(PACKS / pack / wrap.bin), *words]
+    else:
+        command = [*as_nobody(compiled(pack).policy[verb].limits), wrap.bin, *words]
+    return run(command, cwd, **wrap.agent_env, **env)
 
 
 @contextmanager
-def open_folder() -> Iterator[Path]:
+def open_folder() -> Generator[Path]:
     """A folder that an unprivileged user can reach and write, wherever pytest keeps its own."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,17 +101,11 @@ def open_folder() -> Iterator[Path]:
         yield inner
 
 
-def needs(*programs: str) -> list[str]:
-    return [program for program in programs if shutil.which(program, path=SEARCH_PATH) is None]
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
-def refusal(pack: str, verb: str, args: dict[str, Any]) -> str | None:
-    """STAND-IN: the JSON pointer of the arg that is refused."""
-    import jsonschema_rs
-
-    spec = manifest(pack)["commands"][verb]
-    known = {name: value for name, value in args.items() if name in spec["args"]}
-    schema = {"type": "object", "properties": spec["args"], "required": spec.get("required", [])}
-    for problem in jsonschema_rs.validator_for(schema).iter_errors(known):
-        return "/" + "/".join(map(str, problem.instance_path))
-    return None
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Skip a module where the host lacks one of the programs, and say which."""
+    missing = [program for program in programs if shutil.which(program, path=SEARCH_PATH) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"the host has no {', '.join(missing)}")

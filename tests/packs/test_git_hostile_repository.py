@@ -5,17 +5,18 @@ The attacks are what a cloned or unpacked repository can bring along in `.git` a
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.packs.shipped import as_nobody, exec_in, manifest, needs, open_folder, run
+from tests.packs.shipped import as_nobody, compiled, exec_in, needs, open_folder, run
 
-pytestmark = pytest.mark.skipif(bool(needs("git", "prlimit", "setpriv")), reason="needs git and util-linux")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs("git", "prlimit", "setpriv")
 
 ARGS: dict[str, dict[str, object]] = {
     "status": {},
@@ -50,7 +51,7 @@ class Repository(NamedTuple):
 
     def sh(self, script: str, **env: str) -> str:
         """Run a script in the repository as its owner, who is not the one that is being protected."""
-        done = run([*as_nobody({}), "sh", "-ec", script], self.folder, **env)
+        done = run([*as_nobody(), "sh", "-ec", script], self.folder, **env)
         return (done.stdout + done.stderr).decode()
 
     def attacked(self) -> bool:
@@ -107,9 +108,8 @@ def text_conversion(at: Repository) -> None:
 
 
 def clean_filter(at: Repository) -> None:
-    at.sh(
-        f"echo '* filter=x' > .gitattributes; git config filter.x.clean {at.evil}; printf 'one\\ntwO\\n' > a.txt"
-    )
+    at.sh(f"echo '* filter=x' > .gitattributes; git config filter.x.clean {at.evil}")
+    at.sh("printf 'one\\ntwO\\n' > a.txt")
 
 
 def smudge_filter(at: Repository) -> None:
@@ -124,7 +124,8 @@ def shown_signature(at: Repository) -> None:
     at.sh(
         f"""
         git config log.showSignature true; git config gpg.program {at.evil}
-        git cat-file commit HEAD | sed '/^committer /a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n -----END PGP SIGNATURE-----' > ../c
+        line='gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n -----END PGP SIGNATURE-----'
+        git cat-file commit HEAD | sed "/^committer /a $line" > ../c
         git update-ref refs/heads/main "$(git hash-object -t commit -w ../c)"
         """
     )
@@ -212,7 +213,7 @@ def test_no_command_of_the_pack_runs_the_attackers_program(name: str, repository
 
 
 def test_the_gauntlet_holds_every_command_of_the_pack() -> None:
-    assert set(ARGS) == set(manifest("git")["commands"])
+    assert set(ARGS) == set(compiled("git").commands)
 
 
 def test_every_command_works_in_an_honest_repository(repository: Repository) -> None:

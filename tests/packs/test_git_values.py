@@ -1,4 +1,4 @@
-"""Values that would be options, other files or other repositories: first that they work on git, then that they don't here."""
+"""Values that would be options, other files or other repositories: they work in plain git, and not here."""
 
 from __future__ import annotations
 
@@ -6,13 +6,26 @@ import os
 import pty
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.packs.shipped import SEARCH_PATH, as_nobody, exec_in, manifest, needs, open_folder, refusal, run
+from tests.packs.shipped import (
+    SEARCH_PATH,
+    as_nobody,
+    compiled,
+    exec_in,
+    needs,
+    open_folder,
+    refusal,
+    run,
+    wrapped,
+)
 
-pytestmark = pytest.mark.skipif(bool(needs("git", "prlimit", "setpriv")), reason="needs git and util-linux")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs("git", "prlimit", "setpriv")
 
 
 @pytest.fixture
@@ -32,7 +45,7 @@ def repository() -> Iterator[Path]:
 
 
 def sh(folder: Path, script: str) -> str:
-    done = run([*as_nobody({}), "sh", "-ec", script], folder)
+    done = run([*as_nobody(), "sh", "-ec", script], folder)
     return (done.stdout + done.stderr).decode()
 
 
@@ -47,8 +60,9 @@ def test_an_output_option_as_revision_writes_a_file_in_plain_git_and_is_refused_
     value = "--output=leak.txt"
     sh(repository, f"git diff {value} HEAD~1")
     assert (repository / "leak.txt").exists()
-    for verb in ("log", "show", "tree", "grep", "blame", "file"):
-        assert refusal("git", verb, {"rev": value, "path": "a.txt", "pattern": "x"}) == "/rev"
+    for verb in ("log", "show", "tree", "blame", "file"):
+        assert refusal("git", verb, {"rev": value, "path": "a.txt"}) == "/rev"
+    assert refusal("git", "grep", {"rev": value, "pattern": "x"}) == "/rev"
     for name in ("from", "to"):
         assert refusal("git", "diff.between", {"from": "HEAD", "to": "HEAD", name: value}) == f"/{name}"
 
@@ -56,8 +70,8 @@ def test_an_output_option_as_revision_writes_a_file_in_plain_git_and_is_refused_
 def test_an_output_option_as_path_is_a_file_name(repository: Path) -> None:
     for verb in ("log", "diff", "diff.staged", "status", "files", "blame", "add", "unstage"):
         git(repository, verb, path="--output=leak.txt")
-    for verb in ("show", "grep"):
-        git(repository, verb, path="--output=leak.txt", rev="HEAD", pattern="one")
+    git(repository, "show", path="--output=leak.txt", rev="HEAD")
+    git(repository, "grep", path="--output=leak.txt", pattern="one")
     assert not (repository / "leak.txt").exists()
 
 
@@ -150,7 +164,7 @@ def test_a_pager_runs_at_a_terminal_in_plain_git_and_not_here(repository: Path) 
     evil.write_text(f"#!/bin/sh\necho ran > {repository.parent}/marks\ncat\n")
     evil.chmod(0o755)
     sh(repository, f"git config core.pager {evil}")
-    settings = manifest("git")["wrap"]["agent_env"]
+    settings = wrapped("git").agent_env
     assert at_terminal(repository, {}) is True
     assert at_terminal(repository, settings) is False
 
@@ -161,7 +175,7 @@ def at_terminal(repository: Path, env: dict[str, str]) -> bool:
     marks.unlink(missing_ok=True)
     ours, theirs = pty.openpty()
     clean = {"PATH": SEARCH_PATH, "HOME": "/nonexistent", "TERM": "xterm", **env}
-    command = [*as_nobody({}), "git", "log", "--oneline"]
+    command = [*as_nobody(), "git", "log", "--oneline"]
     subprocess.run(command, cwd=repository, env=clean, stdin=theirs, stdout=theirs, stderr=theirs, check=True)
     os.close(theirs)
     os.close(ours)
@@ -176,12 +190,12 @@ def test_an_address_with_a_password_is_not_shown(repository: Path) -> None:
 
 def test_git_that_cannot_be_guarded_refuses_to_start(repository: Path) -> None:
     """Every command begins with an option of git 2.31, the first that reads the pack's list of settings."""
-    for verb, command in manifest("git")["commands"].items():
-        assert command["cli"][:2] == ["git", "--config-env=core.hooksPath=NO_HOOKS"], verb
+    for verb, command in compiled("git").commands.items():
+        assert (command.cli or ())[:2] == ("git", "--config-env=core.hooksPath=NO_HOOKS"), verb
 
 
 def test_the_list_of_settings_is_counted_right() -> None:
-    env = manifest("git")["wrap"]["agent_env"]
+    env = wrapped("git").agent_env
     count = int(env["GIT_CONFIG_COUNT"])
     numbered = {name for name in env if name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))}
     assert numbered == {f"GIT_CONFIG_{part}_{n}" for part in ("KEY", "VALUE") for n in range(count)}
@@ -189,10 +203,14 @@ def test_the_list_of_settings_is_counted_right() -> None:
 
 def test_every_command_that_touches_working_files_may_start_no_process() -> None:
     """Filters are named by the repository, and git has no switch for them."""
-    said = manifest("git")
     only_objects = {
         "log", "show", "diff.between", "file", "tree", "files", "grep",
         "branch.list", "tag.list", "remote.list", "stash.list",
     }  # fmt: skip
-    free = {verb for verb, row in said["policy"].items() if row.get("limits", {}).get("processes") != 1}
+    rows = compiled("git").policy
+    free = {
+        verb
+        for verb, row in rows.items()
+        if (row.limits.processes, "processes" in row.limits.asked) != (1, True)
+    }
     assert free == only_objects

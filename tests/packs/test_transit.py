@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.packs.shipped import PACKS, SEARCH_PATH
+from tests.packs.shipped import PACKS, SEARCH_PATH, names
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TRANSIT = str(PACKS / "transit/bin/transit")
 
@@ -32,7 +33,7 @@ def test_a_plan_is_the_documented_one_and_writes_nothing(tmp_path: Path) -> None
     expected = {"ok": True, "verb": "plan", "from": "A", "to": "B", "optionId": "opt-1"}
     assert transit(tmp_path, "plan", "A", "B") == (0, expected, "")
     assert transit(tmp_path, "plan", "--", "Harbour", "Market") == (0, expected, "")
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_every_pair_of_stops_has_an_option_of_its_own_that_leads_there(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_every_pair_of_stops_has_an_option_of_its_own_that_leads_there(tmp_path:
 def test_what_cannot_be_is_refused_and_leaves_no_file(words: tuple[str, ...], tmp_path: Path) -> None:
     status, out, err = transit(tmp_path, *words)
     assert (status, out["ok"], err.startswith("transit: ")) == (1, False, True)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_eight_at_once_get_numbers_of_their_own(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(lambda _: transit(tmp_path, "book", "opt-2", "--confirm"), range(24)))
     assert sorted(out["bookingId"] for _, out, _ in done) == sorted(f"bk-{n}" for n in range(1, 25))
-    assert len(os.listdir(tmp_path)) == 24
+    assert len(names(tmp_path)) == 24
 
 
 @pytest.mark.parametrize(
@@ -137,4 +138,4 @@ def test_a_full_disk_books_nothing_and_says_so(tmp_path: Path) -> None:
         True,
         False,
     )
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
