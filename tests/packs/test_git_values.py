@@ -182,6 +182,36 @@ def at_terminal(repository: Path, env: dict[str, str]) -> bool:
     return marks.exists()
 
 
+def test_uncommitted_work_in_a_submodule_stands_in_the_way_of_adding_all_and_of_nothing_else(
+    repository: Path,
+) -> None:
+    sh(
+        repository,
+        """
+        git init -q sub; cd sub; git config user.name V; git config user.email v@example.org
+        echo one > f; git add f; git commit -qm one; cd ..
+        git -c protocol.file.allow=always submodule --quiet add ./sub sub; git commit -qm sub
+        echo two >> sub/f; echo three >> a.txt
+        """,
+    )
+    assert "cannot fork() for status" in git(repository, "add", path=".")
+    for verb, args in {
+        "status": {},
+        "diff": {},
+        "add": {"path": "a.txt"},
+        "commit": {"message": "three"},
+    }.items():
+        assert exec_in(repository, "git", verb, args).returncode == 0, verb
+    assert sh(repository, "git log -1 --format=%s") == "three\n"
+
+
+def test_a_persons_own_configuration_is_not_read(repository: Path) -> None:
+    (repository.parent / ".gitconfig").write_text("[user]\n\tname = Foreign\n\temail = f@example.org\n")
+    sh(repository, "git config --unset user.name; echo three >> a.txt; git add a.txt")
+    done = exec_in(repository, "git", "commit", {"message": "m"}, HOME=str(repository.parent))
+    assert (done.returncode != 0, b"identity" in done.stderr or b"name" in done.stderr) == (True, True)
+
+
 def test_an_address_with_a_password_is_not_shown(repository: Path) -> None:
     sh(repository, "git remote add origin https://ada:hunter22@example.org/x.git")
     assert "hunter22" in sh(repository, "git remote -v")
