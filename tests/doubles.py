@@ -330,7 +330,7 @@ class _Grants:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def of(self, tenant: str, principal: str) -> Sequence[Grant]:
+    def naming(self, tenant: str, principal: str, capability: str, pack_id: str) -> Sequence[Grant]:
         return self.world.grants.get(principal, ()) if tenant == "acme" else ()
 
 

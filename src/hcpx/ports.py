@@ -113,8 +113,8 @@ class PackCatalog(Protocol):
 class Grants(Protocol):
     """Rights of principals."""
 
-    def of(self, tenant: str, principal: str) -> Sequence[Grant]:
-        """Return every grant of an enabled principal; none for a disabled or unknown one."""
+    def naming(self, tenant: str, principal: str, capability: str, pack_id: str) -> Sequence[Grant]:
+        """Return the grants of an enabled principal for that capability whose pack is that one or `*`."""
         ...
 
 

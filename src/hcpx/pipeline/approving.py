@@ -54,7 +54,9 @@ def _standing(ports: Ports, resolved: Resolved, approval: Approval) -> set[str]:
         and decision.principal not in (session.principal, session.actor)
         and any(
             grant.names("verb.approve", resolved.target.pack.id, resolved.target.command.verb_key, now)
-            for grant in ports.grants.of(session.tenant, decision.principal)
+            for grant in ports.grants.naming(
+                session.tenant, decision.principal, "verb.approve", resolved.target.pack.id
+            )
         )
     }
 

@@ -26,10 +26,9 @@ def refusal(ports: Ports, target: Target, args: Mapping[str, object] | None) -> 
     capability = NEEDED[target.row.operation]
     if not target.row.everyone:
         now = ports.clock.now()
-        granted = _covered(ports.grants.of(session.tenant, session.principal), capability, target, args, now)
-        if not granted or (
-            session.scope is not None and not _covered(session.scope, capability, target, args, now)
-        ):
+        named = ports.grants.naming(session.tenant, session.principal, capability, pack_id)
+        scopes = (named,) if session.scope is None else (named, session.scope)
+        if not all(_covered(scope, capability, target, args, now) for scope in scopes):
             return deny(
                 "denied",
                 capability=capability,
