@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONTROL_ARGS: Final = ("confirm", "apply", "mode")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_SCHEMA_DEPTH: Final = 256
+_SCHEMA_DEPTH: Final = 127  # the engine reads no deeper one
 _MOST_ERRORS: Final = 500
 _MOST_SCHEMAS: Final = 512
 
@@ -74,11 +74,12 @@ class ArgsSchema:
         """
         if self.accepts(args):
             return None
+        asked = self._asked(args)
         engine = self._compiled()
         if engine is None:
             return refused((), f"the schema of the args cannot be used: {self._fault}")
         try:
-            errors = list(islice(engine.iter_errors(self._asked(args)), _MOST_ERRORS))
+            errors = list(islice(engine.iter_errors(asked), _MOST_ERRORS))
         except ValueError:
             return refused((), "cannot be held against the schema of the args")
         counted = [error for error in errors if error.instance_path[:1] != [excused]]
@@ -88,7 +89,7 @@ class ArgsSchema:
             )
         from .explanation import explain  # only args that do not fit pay for it
 
-        finding = explain(counted, self.body, self.declared)
+        finding = explain(counted, self.body, asked, self.declared)
         head = finding.path[:1]
         if head and head[0] in secret and (len(finding.path) > 1 or finding.kind not in ("Required", "Type")):
             return refused(head, "does not fit its schema")
@@ -121,14 +122,13 @@ class ArgsSchema:
 
 def _engine(text: str) -> tuple[Draft202012Validator | None, str | None]:
     """Compile a schema: the engine, or why there is none. It fetches nothing from anywhere."""
-    from jsonschema_rs import Draft202012Validator, ReferencingError, ValidationError
+    from jsonschema_rs import Draft202012Validator, ReferencingError
 
     try:
         return Draft202012Validator(text, validate_formats=True, offline=True), None
-    except ValidationError as problem:
-        return None, f"{pointer(tuple(problem.instance_path))}: {problem.message}"
     except (ValueError, ReferencingError) as problem:
-        return None, str(problem)
+        place = pointer(tuple(getattr(problem, "instance_path", ())))
+        return None, f"{place}: {getattr(problem, 'message', problem)}"
 
 
 def _foreign(schema: Schema) -> str | None:

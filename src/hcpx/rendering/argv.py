@@ -88,13 +88,12 @@ def _option(token: Token, args: Mapping[str, object], traits: Mapping[str, Trait
     """Refuse a token that begins with a `-` which the template did not write there (rule 9)."""
     if token.behind or token.text.startswith("-"):
         return None
-    for name, piece in zip(token.names, token.pieces[1:], strict=True):
-        value = args.get(name)
-        if value is not None and string(value):
-            allowed = _may_begin_with_dash(value, traits.get(name, PLAIN))
-            return None if allowed else refused((name,), 'begins with "-"')
-        if piece:
-            break
+    filled = zip(token.names, token.pieces[1:], strict=True)
+    name = next(name for name, piece in filled if string(args.get(name)) or piece)
+    value = args.get(name)
+    if string(value):
+        allowed = _may_begin_with_dash(value, traits.get(name, PLAIN))
+        return None if allowed else refused((name,), 'begins with "-"')
     # The template's own dash, which came to the front because nothing stands before it.
     first = token.names[0]
     state = "missing" if args.get(first) is None else "empty"

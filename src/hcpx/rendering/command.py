@@ -111,7 +111,7 @@ def _compile(pack: Pack, command: Command) -> CompiledCommand:
 
 
 def template_of(wrap: Wrap, command: Command) -> Template | None:
-    """Return the template of a wrap pack's command, or None where it has neither `cli` nor `argv_template`."""
+    """Return the template of a wrap pack's command, None where it has neither `cli` nor `argv_template`."""
     json_flag = wrap.json_flag if command.json_flag is None else command.json_flag
     if command.cli is not None:
         return compile_cli(command.cli, json_flag)

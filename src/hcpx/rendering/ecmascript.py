@@ -8,7 +8,7 @@ from hcpx.vocabulary.json_text import number_text
 
 
 def string(value: object) -> str | None:
-    """Return String(value), or None where the value is an object or holds one.
+    """Return String(value), or None where the value is null, an object or a list that holds an object.
 
     Strings stay as they are, numbers are in their shortest form (integers keep all digits), lists join with
     commas, where null is empty and lists nest.

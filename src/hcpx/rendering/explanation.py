@@ -5,7 +5,7 @@ The words name what the schema asks for and never what the caller sent: no value
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
@@ -18,6 +18,7 @@ from .traits import Schema, declared
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
+_MOST_NAMES: Final = 20
 _MOST_OPTIONS: Final = 8
 _LONGEST_OPTION: Final = 60
 _TYPES: Final = {
@@ -66,14 +67,16 @@ class Finding(msgspec.Struct, frozen=True):
     why: str
 
 
-def explain(errors: Iterable[ValidationError], schema: Schema, order: Collection[str]) -> Finding:
+def explain(
+    errors: Iterable[ValidationError], schema: Schema, args: Mapping[str, object], order: Collection[str]
+) -> Finding:
     """Return the best of the errors, whatever order they come in; `order` holds the args as declared.
 
     An unknown arg comes first (it often explains a missing one), then a missing one, then what is wrong with
     the arg that is declared first.
     """
     places = {name: place for place, name in enumerate(order)}
-    return min(_findings(errors, schema), key=lambda one: _weight(one, places))
+    return min(_findings(errors, schema, args), key=lambda one: _weight(one, places))
 
 
 def _weight(finding: Finding, places: Mapping[str, int]) -> tuple[int, int, bool, tuple[str, ...], str]:
@@ -84,30 +87,43 @@ def _weight(finding: Finding, places: Mapping[str, int]) -> tuple[int, int, bool
     return group, place, finding.kind not in _OF_FORM, steps, finding.why
 
 
-def _findings(errors: Iterable[ValidationError], schema: Schema) -> list[Finding]:
-    return [_finding(error, schema) for error in errors]
+def _findings(errors: Iterable[ValidationError], schema: Schema, args: Mapping[str, object]) -> list[Finding]:
+    return [_finding(error, schema, args) for error in errors]
 
 
-def _finding(error: ValidationError, schema: Schema) -> Finding:
+def _finding(error: ValidationError, schema: Schema, args: Mapping[str, object]) -> Finding:
     kind = type(error.kind).__name__
     path = tuple(error.instance_path)
     facts = error.kind.as_dict()
     if kind == "Required":
         return Finding(kind, (*path, facts["property"]), "missing")
     if kind in ("AdditionalProperties", "UnevaluatedProperties"):
-        name = facts["unexpected"][0]
-        return Finding("Unknown", (*path, name), unknown(name, _siblings(error, schema)))
+        holder = cast("Schema", _at(schema, error.schema_path[:-1]))
+        return _unknown(path, facts["unexpected"], tuple(declared(holder)))
+    if kind == "FalseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
+        names = _at(args, path)  # without `properties` beside it, each of them is unknown
+        if names and isinstance(names, dict):
+            return _unknown(path, list(cast("dict[str, object]", names)), ())
     if kind == "PropertyNames":
-        inner = _finding(facts["error"], schema)
+        inner = _finding(facts["error"], schema, args)
         return Finding(kind, (*path, str(facts["error"].instance)), f"its name {inner.why}")
     if kind in ("AnyOf", "OneOfNotValid"):
-        return _of_branches(path, [_findings(branch, schema) for branch in facts["context"]])
+        return _of_branches(path, [_findings(branch, schema, args) for branch in facts["context"]])
     return Finding(kind, path, _words(kind, facts))
+
+
+def _unknown(path: Path, names: Collection[str], known: tuple[str, ...]) -> Finding:
+    """Tell one unknown name of several: the first that a known one is near to, else the first at all."""
+    some = sorted(names)[:_MOST_NAMES]
+    told = [(name, unknown(name, known)) for name in some]
+    name, why = next((one for one in told if not one[1].endswith("argument")), told[0])
+    return Finding("Unknown", (*path, name), why)
 
 
 def _words(kind: str, facts: Mapping[str, object]) -> str:
     if kind == "Type":
-        return f"must be {_either([_TYPES[name] for name in cast('list[str]', facts['types'])])}"
+        types = cast("list[str]", facts["types"])
+        return f"must be {_either([word for name, word in _TYPES.items() if name in types])}"
     if kind == "Constant":
         return _choice([facts["expected_value"]])
     if kind == "Enum":
@@ -161,9 +177,8 @@ def _of_branches(path: Path, branches: list[list[Finding]]) -> Finding:
     return min(meant, key=lambda one: _weight(one, {}))
 
 
-def _siblings(error: ValidationError, schema: Schema) -> tuple[str, ...]:
-    """Return the names that the schema declares where an unknown one was found."""
-    node: object = schema
-    for step in error.schema_path[:-1]:
+def _at(node: object, path: Sequence[str | int]) -> object:
+    """Return what the engine found at a path."""
+    for step in path:
         node = cast("dict[str | int, object]", node)[step]
-    return tuple(declared(cast("Schema", node)))
+    return node
