@@ -50,8 +50,8 @@ def _pieces(data: bytes, spans: list[Span], redact: Redact, *, whole: bool) -> I
             changed = _MARK_TOKEN
         elif touched:
             changed = _redacted_string(token, _inside(spans, first, begin, stop), redact)
-        elif token[0] == _QUOTE and _nested().search(token) is not None:
-            changed = _nested_string(token, redact)
+        elif token[0] == _QUOTE:
+            changed = _redacted_meaning(token, redact)
         else:
             continue
         if changed is not token:
@@ -72,27 +72,31 @@ def _inside(spans: list[Span], first: int, begin: int, stop: int) -> list[Span]:
 
 def _redacted_string(token: bytes, spans: list[Span], redact: Redact) -> bytes:
     """Redact a string in which spans were found: at best only their bytes change."""
-    inside = spans[0][0] > 0 and spans[-1][1] < len(token)
-    if inside and b"\\" not in token:
-        return hidden(token, spans)
+    if spans[0][0] > 0 and spans[-1][1] < len(token):
+        changed = hidden(token, spans)
+        if b"\\" not in token or _is_json(changed):
+            return _redacted_meaning(changed, redact)
     text = json.loads(token)
     wanted = redact(text)
-    if inside:
-        changed = hidden(token, spans)
-        try:
-            if json.loads(changed) == wanted:
-                return changed
-        except ValueError:
-            pass
     # Found in its bytes but not in what it says, where an escape has taken the secret's first character.
     return _MARK_TOKEN if wanted == text else _written(wanted)
 
 
-def _nested_string(token: bytes, redact: Redact) -> bytes:
-    """Redact a string of which only what it says can tell: there may be an escape within an escape."""
+def _redacted_meaning(token: bytes, redact: Redact) -> bytes:
+    """Redact what a string says, where it may say more than its bytes: an escape within an escape."""
+    if _nested().search(token) is None:
+        return token
     text = json.loads(token)
     wanted = redact(text)
     return token if wanted == text else _written(wanted)
+
+
+def _is_json(token: bytes) -> bool:
+    try:
+        json.loads(token)
+    except ValueError:
+        return False
+    return True
 
 
 def _written(text: str) -> bytes:
