@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from hcpx.ports import Adapter, Directories, Redaction
 from hcpx.sandbox.backends.native import Native
 from hcpx.sandbox.environment import Environments
@@ -64,3 +66,26 @@ def wrap_adapter(
     )
 
 
+
+
+class SandboxState(msgspec.Struct, frozen=True):
+    """What isolation there is on this machine, for doctor."""
+
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+def sandbox_state(mode: str | None) -> SandboxState:
+    """Say what the operator's mode comes to here."""
+    if mode == "sandbox":
+        return SandboxState(
+            ok=False,
+            detail="isolation was asked for and this version has none: every wrapped program is refused",
+            fix="hcpx config set sandbox native-local",
+        )
+    return SandboxState(
+        ok=True,
+        detail="native-local: programs run without isolation; allow-list, clean environment, limits and the end of"
+        " the whole tree hold",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hcpx.ports import Ports
+from hcpx.rendering.arguments import meets
 from hcpx.rendering.ecmascript import string
 from hcpx.vocabulary.approval import Approval, Ask
 from hcpx.vocabulary.denial import ApprovalTicket, Denial, deny
@@ -54,6 +55,7 @@ def _standing(ports: Ports, resolved: Resolved, approval: Approval) -> set[str]:
         and decision.principal not in (session.principal, session.actor)
         and any(
             grant.names("verb.approve", resolved.target.pack.id, resolved.target.command.verb_key, now)
+            and (grant.args_schema is None or meets(grant.args_schema, resolved.envelope.args))
             for grant in ports.grants.naming(
                 session.tenant, decision.principal, "verb.approve", resolved.target.pack.id
             )
@@ -89,6 +91,7 @@ def request_for(ports: Ports, permitted: Permitted, argv: tuple[str, ...]) -> As
         verb_key=target.command.verb_key,
         digest=ports.seal.digest(canonical(bound_to).encode()),
         needed=target.row.approvals,
+        args=args if not resolved.compiled.secret else {},
         shown=_shown(permitted, argv, program, found if isinstance(found, Denial) else None),
     )
 

@@ -7,7 +7,7 @@ from hcpx.rendering.command import compile_command
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.envelope import BadEnvelope, Envelope, read_envelope
 from hcpx.vocabulary.invocation import Target
-from hcpx.vocabulary.pack import BOOTSTRAP
+from hcpx.vocabulary.pack import BOOTSTRAP, FOLLOW
 from hcpx.vocabulary.policy import tightened
 from hcpx.vocabulary.principal import Session
 
@@ -33,7 +33,7 @@ def resolve(ports: Ports, call: Call, session: Session, envelope: Envelope) -> R
         activated = session.activations.get(pack_id)
         if activated is None:
             return deny("pack_not_activated", pack_id=pack_id)
-        if activated != pack.digest:
+        if activated != pack.digest and not (activated == FOLLOW and pack.linked):
             return deny("pack_changed", pack_id=pack_id)
     command = pack.commands.get(verb_key)
     row = pack.policy.get(verb_key)

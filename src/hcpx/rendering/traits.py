@@ -59,6 +59,36 @@ def named(schema: Schema) -> frozenset[str]:
     return frozenset(found)
 
 
+def text_takers(schema: Schema) -> dict[str, bool]:
+    """Return for each declared arg whether its schema admits a text at all."""
+    return {
+        name: all(_admits_text(one, schema, ()) for one in declarations)
+        for name, declarations in declared(schema).items()
+    }
+
+
+def _admits_text(node: object, root: Schema, seen: tuple[str, ...]) -> bool:
+    if not isinstance(node, dict):
+        return node is not False
+    schema = cast("Schema", node)
+    types = schema.get("type")
+    if types is not None and "string" not in ([types] if isinstance(types, str) else _list(types)):
+        return False
+    if "const" in schema and not isinstance(schema["const"], str):
+        return False
+    if "enum" in schema and not any(isinstance(option, str) for option in _list(schema["enum"])):
+        return False
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        seen = (*seen, reference)
+        if not _admits_text(target(root, reference), root, seen):
+            return False
+    if not all(_admits_text(part, root, seen) for part in _list(schema.get("allOf"))):
+        return False
+    choices = [_list(schema.get(keyword)) for keyword in ("anyOf", "oneOf")]
+    return all(not parts or any(_admits_text(part, root, seen) for part in parts) for parts in choices)
+
+
 def _applied(node: object, root: Schema, seen: set[str], keywords: tuple[str, ...]) -> Iterator[Schema]:
     """Yield the schema and those below `keywords` that speak of the very same value."""
     schema = _mapping(node)

@@ -11,6 +11,8 @@ from .policy import PolicyRow
 Kind = Literal["wrap", "composite", "openapi", "sense_only", "mcp"]
 WorkspaceMode = Literal["pack", "project", "workspace", "ephemeral"]
 BOOTSTRAP: Final = "hcp-cli"
+FOLLOW: Final = "follow"
+"""What stands in the place of an activation's digest where changes of a linked pack are accepted as they come."""
 
 
 class Wrap(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -39,7 +39,7 @@ def _run(line: ExecLine) -> int:
     if line.help:
         sys.stdout.write(USAGE)
         return 0
-    runtime = Runtime.open(create=True)
+    runtime = Runtime.open(create_missing=True)
     try:
         return _answered(runtime, line)
     finally:

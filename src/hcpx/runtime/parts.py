@@ -1,0 +1,146 @@
+"""The composition root: the only place where concrete classes meet ports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import hcpx
+from hcpx.audit.journal import ChainedJournal, JournalRows
+from hcpx.audit.process import Processes
+from hcpx.hub.hub import Hub
+from hcpx.hub.redaction import SecretRedaction
+from hcpx.hub.seal import KeyedSeal
+from hcpx.hub.vault import Vault
+from hcpx.packs.bootstrap.pack import bootstrap_pack
+from hcpx.packs.catalog import Catalog
+from hcpx.packs.shelf import Shelf
+from hcpx.ports import Adapter, Ports
+from hcpx.settings import Settings
+from hcpx.vocabulary.invocation import OpenDirectory
+from hcpx.store.approvals import ApprovalRows
+from hcpx.store.brain import BrainRows
+from hcpx.store.chains import Chains, Intents
+from hcpx.store.database import Database
+from hcpx.store.grants import LiveGrants
+from hcpx.store.host_rows import AllowList, SettingRows
+from hcpx.store.idempotency import Keys
+from hcpx.store.overlays import Overlays
+from hcpx.store.packs import PackRows
+from hcpx.store.sessions import LiveSessions
+from hcpx.store.strangers import Strangers
+from hcpx.store.vault_rows import VaultRows
+
+from .clock import SystemClock
+from .gate import PipelineGate
+from .trouble_log import TroubleLog
+
+
+class Adapters(dict[str, Adapter]):
+    """The adapters by kind, each made when a command of its kind is first met."""
+
+    def __init__(self, make: Mapping[str, Callable[[], Adapter]]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, kind: str) -> Adapter:
+        adapter = self[kind] = self._make[kind]()
+        return adapter
+
+
+class Parts:
+    """Every part of one open store; what a call does not need is not made."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.settings = settings
+        self.database = database
+        self.clock = SystemClock()
+        self.processes = Processes()
+        self.redaction = SecretRedaction()
+        self.chains = Chains(database)
+        self.intents = Intents(database)
+        self.approvals = ApprovalRows(database, self.clock)
+        self.pack_rows = PackRows(database)
+        self.overlays = Overlays(database)
+        self.allow_list = AllowList(database)
+        self.shelf = Shelf(os.path.join(settings.home, "packs"))
+        self.vault = Vault(VaultRows(database), settings.home, settings.vault_key_file)
+        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(hcpx.__version__))
+        self.sessions = LiveSessions(database, self.clock)
+        self.grants = LiveGrants(database)
+        self.adapters = Adapters(
+            {
+                "wrap": self._wrap,
+                "composite": self._composite,
+                "openapi": lambda: self._missing("openapi"),
+                "sense_only": lambda: self._missing("sense_only"),
+                "mcp": lambda: self._missing("mcp"),
+            }
+        )
+        self.ports = Ports(
+            clock=self.clock,
+            sessions=self.sessions,
+            packs=self.catalog,
+            grants=self.grants,
+            directories=_Directories(),
+            approvals=self.approvals,
+            journal=self._journal(),
+            seal=KeyedSeal(self.vault),
+            hub=Hub(self.vault),
+            redaction=self.redaction,
+            adapters=self.adapters,
+            brain=BrainRows(database, self.clock),
+            log=TroubleLog(settings.log or os.path.join(settings.home, "trouble.log")),
+        )
+        self.gate = PipelineGate(self.ports)
+
+    @cached_property
+    def host_settings(self) -> Mapping[str, str]:
+        """What the owner configured with `hcpx config set`."""
+        return SettingRows(self.database).all()
+
+    def _journal(self) -> ChainedJournal:
+        rows = JournalRows(
+            transactions=self.database,
+            chains=self.chains,
+            intents=self.intents,
+            keys=Keys(self.database),
+            approvals=self.approvals,
+            strangers=Strangers(self.database),
+        )
+        return ChainedJournal(rows, self.clock, self.processes)
+
+    def _wrap(self) -> Adapter:
+        from hcpx.adapters.assembly import wrap_adapter
+
+        return wrap_adapter(
+            state=os.path.join(self.settings.home, "state"),
+            search_path=self.settings.path,
+            locale=self.settings.locale,
+            allowed=self.allow_list.real_path,
+            redaction=self.redaction,
+        )
+
+    def _composite(self) -> Adapter:
+        from hcpx.adapters.composite import Composite
+        from hcpx.packs.bootstrap.handlers import handlers
+
+        from .desk import RuntimeDesk
+        from .packaged import packaged_handlers
+
+        return Composite(self.gate, self.redaction, packaged_handlers(handlers(RuntimeDesk(self))))
+
+    def _missing(self, kind: str) -> Adapter:
+        from hcpx.adapters.missing import Missing
+
+        return Missing(kind)
+
+
+class _Directories:
+    """Opens a project's directory; the sandbox is loaded only where one is asked for."""
+
+    def open(self, path: str) -> OpenDirectory:
+        from hcpx.adapters.assembly import directories
+
+        return directories().open(path)
