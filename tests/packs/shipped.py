@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from hcpx.packs.gate import read_pack
 from hcpx.rendering.command import compile_command
-
 from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.pack import Pack, Wrap
 from hcpx.vocabulary.policy import Limits

@@ -29,7 +29,7 @@ ARGS: dict[str, dict[str, object]] = {
     "tree": {"rev": "HEAD"},
     "files": {},
     "grep": {"pattern": "one"},
-    "blame": {"path": "a.txt"},
+    "blame": {"path": "a.txt", "rev": "HEAD"},
     "branch.list": {},
     "tag.list": {},
     "remote.list": {},

@@ -68,9 +68,10 @@ def test_an_output_option_as_revision_writes_a_file_in_plain_git_and_is_refused_
 
 
 def test_an_output_option_as_path_is_a_file_name(repository: Path) -> None:
-    for verb in ("log", "diff", "diff.staged", "status", "files", "blame", "add", "unstage"):
+    for verb in ("log", "diff", "diff.staged", "status", "files", "add", "unstage"):
         git(repository, verb, path="--output=leak.txt")
-    git(repository, "show", path="--output=leak.txt", rev="HEAD")
+    for verb in ("show", "blame"):
+        git(repository, verb, path="--output=leak.txt", rev="HEAD")
     git(repository, "grep", path="--output=leak.txt", pattern="one")
     assert not (repository / "leak.txt").exists()
 
@@ -93,7 +94,7 @@ def test_two_paths_make_plain_diff_read_outside_and_one_does_not_here(repository
     assert "+secret" not in git(repository, "diff", path="/dev/null ../secret")
 
 
-@pytest.mark.parametrize("verb", ["status", "diff", "log", "files", "blame", "add"])
+@pytest.mark.parametrize("verb", ["status", "diff", "diff.staged", "log", "files", "add", "unstage"])
 def test_a_path_outside_the_repository_is_refused_by_git(verb: str, repository: Path) -> None:
     assert "outside repository" in git(repository, verb, path="../secret")
 
@@ -231,10 +232,10 @@ def test_the_list_of_settings_is_counted_right() -> None:
     assert numbered == {f"GIT_CONFIG_{part}_{n}" for part in ("KEY", "VALUE") for n in range(count)}
 
 
-def test_every_command_that_touches_working_files_may_start_no_process() -> None:
+def test_every_command_that_writes_or_reads_working_files_may_start_no_process() -> None:
     """Filters are named by the repository, and git has no switch for them."""
     only_objects = {
-        "log", "show", "diff.between", "file", "tree", "files", "grep",
+        "log", "show", "diff.staged", "diff.between", "file", "tree", "files", "grep", "blame",
         "branch.list", "tag.list", "remote.list", "stash.list",
     }  # fmt: skip
     rows = compiled("git").policy

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from hcpx.packs.gate import lint
 
+from hcpx.packs.gate import lint
 from tests.packs.shipped import NAMES, PACKS, argv, compiled
 
 COMMANDS = [(pack, verb) for pack in NAMES for verb in compiled(pack).commands]
