@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hcpx.hub.connections import Connection, Connections
 from hcpx.store.errors import NotFound, Refused
-from hcpx.vocabulary.pack import Pack
+from hcpx.vocabulary.denial import Denial
 
 if TYPE_CHECKING:
-    from hcpx.ports import SecretRow
-
     from .owner import Owner
     from .parts import Parts
 
@@ -19,48 +18,54 @@ class BindingDesk:
     """Stores pasted secrets, lists what is connected without showing it, and forgets."""
 
     def __init__(self, parts: Parts, owner: Owner) -> None:
-        self._parts = parts
         self._owner = owner
+        self._connections = Connections(parts.vault)
 
     def families(self, pack_id: str) -> Sequence[str]:
         """Return the families that the pack's rows ask for, `public` left out; raises `NotFound`."""
         pack = self._owner.packs.show(pack_id)
         return sorted({row.binding for row in pack.policy.values()} - {"public"})
 
-    def connect(self, pack_id: str, secret: str, family: str | None = None, principal: str | None = None) -> str:
-        """Store a secret for a principal (the owner by default) and return its family.
+    def connect(
+        self, pack_id: str, secret: str, *, family: str | None = None, principal: str | None = None
+    ) -> Connection:
+        """Store a secret for a principal, the owner by default.
 
-        Raises `NotFound` for an unknown pack, `Refused` where the family has to be named or the secret is empty.
+        Raises `NotFound` for an unknown pack, `Refused` where the family must be named or the secret cannot be used.
         """
-        pack = self._owner.packs.show(pack_id)
-        chosen = self._family(pack, family)
-        if not secret:
-            raise Refused("the secret is empty: nothing was stored")
-        self._parts.vault.put(self._owner.tenant, self._whose(principal), pack_id, chosen, secret)
-        return chosen
+        kept = self._connections.keep_secret(
+            self._owner.tenant, self._whose(principal), pack_id, self.family(pack_id, family), secret
+        )
+        if isinstance(kept, Denial):
+            raise Refused(kept.error)
+        return kept
 
-    def disconnect(self, pack_id: str, family: str | None = None, principal: str | None = None) -> str:
+    def disconnect(self, pack_id: str, *, family: str | None = None, principal: str | None = None) -> str:
         """Forget a secret and return its family; raises `NotFound` where there is none."""
-        held = [row.family for row in self.list() if row.pack_id == pack_id and row.principal == self._whose(principal)]
+        held = sorted({one.family for one in self.list() if one.pack_id == pack_id})
         if family is None and len(held) > 1:
             raise Refused(f"pack {pack_id} is connected for {', '.join(held)}: say which with --family")
-        chosen = family if family is not None else (held[0] if held else None)
-        if chosen is None or not self._parts.vault.forget(self._owner.tenant, self._whose(principal), pack_id, chosen):
-            raise NotFound(f"pack {pack_id} is not connected")
+        chosen = family if family is not None else next(iter(held), None)
+        whose = self._whose(principal)
+        if chosen is None or not self._connections.forget(self._owner.tenant, whose, pack_id, chosen):
+            raise NotFound(f"pack {pack_id} is not connected for {whose}")
         return chosen
 
-    def list(self) -> Sequence[SecretRow]:
-        """Return what is connected; the secrets stay encrypted."""
-        return self._parts.vault.rows(self._owner.tenant)
+    def list(self) -> Sequence[Connection]:
+        """Return what is connected in the owner's tenant; nothing is decrypted."""
+        return self._connections.list(self._owner.tenant)
+
+    def family(self, pack_id: str, family: str | None) -> str:
+        """Return the family to connect: the one that is named, or the only one that the pack asks for."""
+        known = self.families(pack_id)
+        if family is not None and family in known:
+            return family
+        asked = ", ".join(known) or "none"
+        if family is not None:
+            raise Refused(f"no command of {pack_id} asks for {family!r}; its rows ask for {asked}")
+        if len(known) != 1:
+            raise Refused(f"{pack_id} asks for {asked}: say which with --family" if known else f"{pack_id} needs none")
+        return known[0]
 
     def _whose(self, principal: str | None) -> str:
         return principal if principal is not None else self._owner.session.principal
-
-    def _family(self, pack: Pack, family: str | None) -> str:
-        known = self.families(pack.id)
-        if family is not None and family not in known:
-            raise Refused(f"no command of {pack.id} asks for {family!r}; its rows ask for {', '.join(known) or 'none'}")
-        if family is None and len(known) != 1:
-            asked = ", ".join(known)
-            raise Refused(f"{pack.id} asks for {asked}: say which with --family" if known else f"{pack.id} needs none")
-        return family if family is not None else known[0]

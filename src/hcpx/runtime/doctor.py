@@ -62,7 +62,9 @@ def _sandbox(parts: Parts) -> Check:
 
 def _vault(parts: Parts) -> Check:
     status = parts.vault.status()
-    return Check("vault", ok=status.ok, detail=status.detail, fix=status.fix)
+    if status.problem is not None:
+        return Check("vault", ok=False, detail="its key cannot be had", fix="hcpx vault status")
+    return Check("vault", ok=True, detail=f"{status.secrets} secret(s), encrypted")
 
 
 def _search_path(parts: Parts) -> Check:

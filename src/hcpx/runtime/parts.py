@@ -10,8 +10,10 @@ import hcpx
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
+from hcpx.hub.minters.vault_secret import VaultSecret
+from hcpx.hub.minting import Minter
 from hcpx.hub.redaction import SecretRedaction
-from hcpx.hub.seal import KeyedSeal
+from hcpx.hub.seal import DigestSeal
 from hcpx.hub.vault import Vault
 from hcpx.packs.bootstrap.pack import bootstrap_pack
 from hcpx.packs.catalog import Catalog
@@ -62,10 +64,10 @@ class Parts:
         self.intents = Intents(database)
         self.approvals = ApprovalRows(database, self.clock)
         self.pack_rows = PackRows(database)
-        self.overlays = Overlays(database)
-        self.allow_list = AllowList(database)
+        self.overlays = Overlays(database, self.clock)
+        self.allow_list = AllowList(database, self.clock)
         self.shelf = Shelf(os.path.join(settings.home, "packs"))
-        self.vault = Vault(VaultRows(database), settings.home, settings.vault_key_file)
+        self.vault = Vault(VaultRows(database), settings.home, settings.vault_key_file, now=self.clock.now)
         self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(hcpx.__version__))
         self.sessions = LiveSessions(database, self.clock)
         self.grants = LiveGrants(database)
@@ -86,8 +88,8 @@ class Parts:
             directories=_Directories(),
             approvals=self.approvals,
             journal=self._journal(),
-            seal=KeyedSeal(self.vault),
-            hub=Hub(self.vault),
+            seal=DigestSeal(self.vault),
+            hub=Hub(self.vault, self._minters(), self.clock.now),
             redaction=self.redaction,
             adapters=self.adapters,
             brain=BrainRows(database, self.clock),
@@ -99,6 +101,9 @@ class Parts:
     def host_settings(self) -> Mapping[str, str]:
         """What the owner configured with `hcpx config set`."""
         return SettingRows(self.database).all()
+
+    def _minters(self) -> Mapping[str, Minter]:
+        return {VaultSecret.kind: VaultSecret()}
 
     def _journal(self) -> ChainedJournal:
         rows = JournalRows(

@@ -109,7 +109,7 @@ PACK_PUT: Final = (
     " linked = excluded.linked, compiled = excluded.compiled, installed_at = excluded.installed_at"
 )
 PACK_REMOVE: Final = "DELETE FROM packs WHERE tenant = ? AND pack_id = ?"
-PACK_ROOT_USES: Final = "SELECT count(*) FROM packs WHERE root = ?"
+PACK_ROOTS: Final = "SELECT DISTINCT root FROM packs WHERE NOT linked ORDER BY root"
 
 OVERLAYS_OF: Final = (
     "SELECT verb_key, overlay FROM overlays WHERE tenant = ? AND pack_id = ? ORDER BY verb_key"
