@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from .vocabulary.envelope import Envelope
     from .vocabulary.invocation import Cancel, Enforced
     from .vocabulary.result import Result
+    from .vocabulary.version import VERSION as __version__
 
 __all__ = ["ApprovalTicket", "Cancel", "Cause", "Enforced", "Envelope", "Hcp", "Result", "__version__"]
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "ApprovalTicket": "vocabulary.denial",
@@ -30,6 +29,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from .vocabulary.version import VERSION
+
+        return VERSION
     home = _HOMES.get(name)
     if home is None:
         message = f"module 'hcpx' has no attribute {name!r}"

@@ -54,7 +54,12 @@ def laid_over(overlay: str) -> str:
 
 def write_pack(folder: Path, manifest: str = SOUND, *, files: dict[str, str] | None = None) -> Path:
     """Write a pack directory: the manifest, a program, a Skill and its twin, and `files` beside or over them."""
-    content = {"pack.yaml": manifest, "bin/tool": "#!/bin/sh\necho '{}'\n", "SKILL.md": SKILL, "COPY.md": SKILL}
+    content = {
+        "pack.yaml": manifest,
+        "bin/tool": "#!/bin/sh\necho '{}'\n",
+        "SKILL.md": SKILL,
+        "COPY.md": SKILL,
+    }
     for name, text in {**content, **(files or {})}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,6 @@ import pytest
 from hcpx.packs.gate import lint
 from hcpx.packs.lint.rule import Rule
 from hcpx.packs.lint.rules import RULES
-
 from tests.packs_room.sound import SOUND, laid_over, write_pack
 
 REFUSED = [(rule, text) for rule in RULES for text in rule.refused]

@@ -66,8 +66,6 @@ def wrap_adapter(
     )
 
 
-
-
 class SandboxState(msgspec.Struct, frozen=True):
     """What isolation there is on this machine, for doctor."""
 

@@ -58,7 +58,9 @@ def read_pack(
         manifest = _manifest(root)
         inventory = take_inventory(root)
     except TooMuch as problem:
-        return _refused("pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need")
+        return _refused(
+            "pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need"
+        )
     except OSError as problem:
         why = f"the pack directory cannot be read: {problem.strerror or problem}"
         return _refused("unreadable", why, "name a folder with a pack.yaml that you may read")
@@ -85,7 +87,9 @@ def _manifest(root: str) -> Manifest:
         return Manifest(None, (Finding("manifest_missing", "error", why, mend),))
     except OSError as problem:
         why = f"the manifest cannot be read: {shown(problem.strerror or str(problem))}"
-        return Manifest(None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),))
+        return Manifest(
+            None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),)
+        )
     return read_manifest(data)
 
 

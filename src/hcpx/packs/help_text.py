@@ -119,7 +119,9 @@ def _entries(lines: list[str]) -> Iterator[Listed]:
 
 def _goes_on(heading: str, *, inside: bool) -> bool:
     """Tell whether commands are listed below a heading; below them, git has headings that do not say so."""
-    if _COMMANDS_AHEAD.search(heading) and not heading.lower().startswith(("usage", "use ", "run ", "for ", "see ")):
+    if _COMMANDS_AHEAD.search(heading) and not heading.lower().startswith(
+        ("usage", "use ", "run ", "for ", "see ")
+    ):
         return True
     return inside and not _OTHER_AHEAD.match(heading) and not heading.endswith(".") and "'" not in heading
 

@@ -174,4 +174,3 @@ def _lint_failed(source: str, findings: tuple[Finding, ...]) -> Refused:
     rest = f", and {more} more" if more else ""
     place = f"{first.file}:{first.line}: " if first.line else ""
     return Refused(deny("lint_failed", what=f"{source}: {place}{first.message}{rest}"), findings)
-

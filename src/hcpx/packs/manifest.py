@@ -213,5 +213,3 @@ def _text(body: JsonObject, key: str) -> str:
 
 def _optional(body: JsonObject, key: str) -> str | None:
     return cast("str | None", body.get(key))
-
-

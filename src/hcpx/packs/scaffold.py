@@ -26,7 +26,9 @@ _CHANGES: Final = frozenset(
 )
 _MOST: Final = 200
 _VERB: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*")
-_SECRET: Final = re.compile(r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE
+)
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -61,9 +63,7 @@ def plainly_reads(words: tuple[str, ...]) -> bool:
     return last[0] in _READS if len(last) <= 2 else False
 
 
-def _proposals(
-    text: str, words: tuple[str, ...], below: Mapping[tuple[str, ...], str]
-) -> Iterator[Proposal]:
+def _proposals(text: str, words: tuple[str, ...], below: Mapping[tuple[str, ...], str]) -> Iterator[Proposal]:
     for listed in listed_commands(text):
         path = (*words, listed.name)
         own = below.get(path)
@@ -93,7 +93,10 @@ def scaffold(
     flag = json_flag(help_text) if help_text is not None else ()
     if not proposals:
         proposals = (_version_only(),)
-    return {"pack.yaml": _manifest(pack_id, name, proposals, flag), "SKILL.md": _skill(pack_id, name, proposals)}
+    return {
+        "pack.yaml": _manifest(pack_id, name, proposals, flag),
+        "SKILL.md": _skill(pack_id, name, proposals),
+    }
 
 
 def slug(name: str) -> str:

@@ -1,9 +1,9 @@
 """The folder in which the store keeps packs: their files by digest, and each version ever compiled (Spec 02 section 3).
 
-    <digest>/          the read-only files of an installed pack
-    compiled/<digest>  the `Pack` as JSON: what a later version is compared with
-    links/<name>       for a linked folder, the signature under which its digest was taken
-    .incoming-*        a pack on its way in; what is left of one after a crash is swept by the next install
+<digest>/          the read-only files of an installed pack
+compiled/<digest>  the `Pack` as JSON: what a later version is compared with
+links/<name>       for a linked folder, the signature under which its digest was taken
+.incoming-*        a pack on its way in; what is left of one after a crash is swept by the next install
 """
 
 from __future__ import annotations

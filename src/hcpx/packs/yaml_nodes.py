@@ -163,11 +163,15 @@ class _Reader:
 
     def _document(self, event: DocumentStartEvent, *, first: bool) -> None:
         if not first:
-            raise self._stop("yaml_syntax", "a second document", "keep one document in the file", _mark(event))
+            raise self._stop(
+                "yaml_syntax", "a second document", "keep one document in the file", _mark(event)
+            )
         version = cast("object", event.version)
         if version not in (None, (1, 2)) or event.tags:
             mend = "remove the lines that begin with %"
-            raise self._stop("yaml_syntax", "a directive that YAML 1.2 core has no use for", mend, _mark(event))
+            raise self._stop(
+                "yaml_syntax", "a directive that YAML 1.2 core has no use for", mend, _mark(event)
+            )
 
     def _node(self, event: object, open_nodes: list[_Open]) -> Node | None:
         """Return the node that this event completes, or None."""
@@ -257,7 +261,9 @@ class _Reader:
         if text in _WORDS:
             return _WORDS[text]
         if len(text) > MAX_DIGITS and _INTEGER.fullmatch(text) is not None:
-            self._note("bad_number", f"an integer of more than {MAX_DIGITS} digits", "write it in quotes", place)
+            self._note(
+                "bad_number", f"an integer of more than {MAX_DIGITS} digits", "write it in quotes", place
+            )
             return 0
         number = _number(text)
         if isinstance(number, int) and abs(number) >= 10**MAX_DIGITS:
@@ -310,7 +316,9 @@ def _events(text: str, stop: Callable[[str, str, str, tuple[int, int]], _Stop]) 
     except ReaderError as problem:
         place = _place_in(text[: problem.position])
         char = shown(text[problem.position : problem.position + 1])
-        raise stop("yaml_encoding", f"the character {char} cannot stand in YAML", "remove it", place) from None
+        raise stop(
+            "yaml_encoding", f"the character {char} cannot stand in YAML", "remove it", place
+        ) from None
     except YAMLError as problem:
         raise stop("yaml_syntax", str(problem), "see the YAML 1.2 specification", (0, 0)) from None
     except Exception as problem:  # noqa: BLE001 -- the library fails in ways of its own on hostile text

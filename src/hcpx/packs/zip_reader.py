@@ -31,7 +31,14 @@ def zip_entries(file: IO[bytes]) -> Iterator[Entry]:
                 yield _entry(archive, info)
     except BadArchive:
         raise
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, UnicodeError, OverflowError) as why:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        UnicodeError,
+        OverflowError,
+    ) as why:
         raise BadArchive(f"the zip archive is damaged: {why}") from None
 
 

@@ -94,5 +94,3 @@ class Books:
         from .doctor import checks
 
         return checks(self._parts)
-
-

@@ -72,7 +72,11 @@ def _search_path(parts: Parts) -> Check:
     if bad:
         detail = f"{len(bad)} folder(s) of the search path can be written by anybody"
         return Check("search path", ok=False, detail=detail, fix="chmod o-w those folders")
-    return Check("search path", ok=True, detail=f"{len(parts.settings.path.split(':'))} folders, none writable by anybody")
+    return Check(
+        "search path",
+        ok=True,
+        detail=f"{len(parts.settings.path.split(':'))} folders, none writable by anybody",
+    )
 
 
 def _is_safe(folder: str) -> bool:

@@ -95,7 +95,9 @@ class Owner:
                 project=project,
                 scope=_scope(packs, verbs, read_only=read_only),
                 expires_at=None if ttl_s is None else self._parts.clock.now() + ttl_s,
-                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held} if packs else dict(held),
+                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held}
+                if packs
+                else dict(held),
             )
         )
 
@@ -135,5 +137,3 @@ def _scope(packs: Sequence[str], verbs: Sequence[str], *, read_only: bool) -> tu
     capabilities = ("verb.exec.read",) if read_only else tuple(NEEDED.values())
     keys = tuple(verbs) or (ANY,)
     return tuple(Grant(capability, pack, keys) for pack in packs or (ANY,) for capability in capabilities)
-
-

@@ -60,7 +60,9 @@ class PackDesk:
 
     def row(self, pack: Pack, verb_key: str) -> PolicyRow:
         """Return the effective row of a command."""
-        return tightened(pack.policy[verb_key], self._parts.catalog.overlay(self._owner.tenant, pack.id, verb_key))
+        return tightened(
+            pack.policy[verb_key], self._parts.catalog.overlay(self._owner.tenant, pack.id, verb_key)
+        )
 
     def findings(self, pack_id: str) -> tuple[Finding, ...]:
         """Return what lint says now of an installed pack."""
@@ -68,7 +70,9 @@ class PackDesk:
 
     def lint(self, folder: str) -> Sequence[Finding]:
         """Return what lint says of a folder, judged beside the installed packs."""
-        return lint(folder, installed=lambda pack_id: self._parts.catalog.settled(self._owner.tenant, pack_id))
+        return lint(
+            folder, installed=lambda pack_id: self._parts.catalog.settled(self._owner.tenant, pack_id)
+        )
 
     def activation(self, pack_id: str, session_id: str | None = None) -> str | None:
         """Return the digest (or `follow`) that the pack is activated with, None where it is not."""
@@ -123,7 +127,10 @@ def shipped(pack_id: str) -> str | None:
     if not pack_id or "/" in pack_id or pack_id.startswith("."):
         return None
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (os.path.join(here, "_packs"), os.path.join(os.path.dirname(os.path.dirname(here)), "packs")):
+    for folder in (
+        os.path.join(here, "_packs"),
+        os.path.join(os.path.dirname(os.path.dirname(here)), "packs"),
+    ):
         path = os.path.join(folder, pack_id)
         if os.path.isfile(os.path.join(path, "pack.yaml")):
             return path

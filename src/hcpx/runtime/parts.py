@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-import hcpx
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
@@ -20,7 +19,6 @@ from hcpx.packs.catalog import Catalog
 from hcpx.packs.shelf import Shelf
 from hcpx.ports import Adapter, Ports
 from hcpx.settings import Settings
-from hcpx.vocabulary.invocation import OpenDirectory
 from hcpx.store.approvals import ApprovalRows
 from hcpx.store.brain import BrainRows
 from hcpx.store.chains import Chains, Intents
@@ -33,6 +31,8 @@ from hcpx.store.packs import PackRows
 from hcpx.store.sessions import LiveSessions
 from hcpx.store.strangers import Strangers
 from hcpx.store.vault_rows import VaultRows
+from hcpx.vocabulary.invocation import OpenDirectory
+from hcpx.vocabulary.version import VERSION
 
 from .clock import SystemClock
 from .gate import PipelineGate
@@ -68,7 +68,7 @@ class Parts:
         self.allow_list = AllowList(database, self.clock)
         self.shelf = Shelf(os.path.join(settings.home, "packs"))
         self.vault = Vault(VaultRows(database), settings.home, settings.vault_key_file, now=self.clock.now)
-        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(hcpx.__version__))
+        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(VERSION))
         self.sessions = LiveSessions(database, self.clock)
         self.grants = LiveGrants(database)
         self.adapters = Adapters(

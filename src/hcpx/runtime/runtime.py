@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hcpx.ports import Call, Credential
 from hcpx.pipeline.outlook import Explanation
+from hcpx.ports import Call, Credential
 from hcpx.settings import Settings, read_settings
 from hcpx.store.create import create, exists
 from hcpx.store.database import Database
@@ -150,7 +150,7 @@ def _owner_principal() -> str:
         login = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         login = ""
-    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip("._@-")
+    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip(
+        "._@-"
+    )
     return f"user:{name or 'owner'}"
-
-

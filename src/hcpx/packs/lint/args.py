@@ -14,7 +14,9 @@ from .rule import Draft, Hit, Rule
 
 _ARG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_MAPS_OF_SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_MAPS_OF_SCHEMAS: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
 _PLAIN_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 
@@ -25,10 +27,14 @@ def _schemas(draft: Draft) -> Iterator[tuple[str, dict[str, object], Path]]:
 
     for verb_key, command in draft.pack.commands.items():
         if command.args_schema is not None and "args" in draft.body("commands", verb_key):
-            yield verb_key, cast("dict[str, object]", json.loads(command.args_schema)), (
-                "commands",
+            yield (
                 verb_key,
-                "args",
+                cast("dict[str, object]", json.loads(command.args_schema)),
+                (
+                    "commands",
+                    verb_key,
+                    "args",
+                ),
             )
 
 
@@ -54,7 +60,9 @@ def _other_dialect(draft: Draft) -> Iterator[Hit]:
         for where, body in _walk(schema, ()):
             dialect = body.get("$schema", _DIALECT)
             if not isinstance(dialect, str) or dialect.rstrip("#") != _DIALECT:
-                yield Hit(f"{verb_key}: {dialect} is no dialect that args are judged by", (*path, *where, "$schema"))
+                yield Hit(
+                    f"{verb_key}: {dialect} is no dialect that args are judged by", (*path, *where, "$schema")
+                )
 
 
 def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
@@ -232,7 +240,9 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {mode: {enum: [fast, mock]}}}}",
             "commands: {look: {cli: [tool], args: {mode: {anyOf: [{const: mock}, {const: fast}]}}}}",
         ),
-        fine=("commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",),
+        fine=(
+            "commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",
+        ),
     ),
     Rule(
         code="required_unknown",

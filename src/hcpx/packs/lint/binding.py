@@ -142,9 +142,7 @@ RULES: Final = (
         mend="name such a command",
         check=_bad_connect,
         refused=("binding: {connect: {command: look, secret: /token}}",),
-        fine=(
-            "binding: {connect: {command: look, secret: /token}}\npolicy: {look: {operation: connect}}",
-        ),
+        fine=("binding: {connect: {command: look, secret: /token}}\npolicy: {look: {operation: connect}}",),
     ),
     Rule(
         code="oauth_nowhere",

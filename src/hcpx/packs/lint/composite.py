@@ -259,7 +259,8 @@ RULES: Final = (
         check=_composite_cycle,
         refused=(
             _composite(
-                "look: {steps: [{name: a, pack_id: demo, verb_key: look}]}", "policy: {look: {operation: read}}"
+                "look: {steps: [{name: a, pack_id: demo, verb_key: look}]}",
+                "policy: {look: {operation: read}}",
             ),
             _composite(
                 "look: {steps: [{name: a, pack_id: demo, verb_key: pay}]}, "
@@ -292,7 +293,9 @@ RULES: Final = (
         demand="A step does not set confirm, apply or mode: it inherits them.",
         mend="take it out of the step's args",
         check=_step_control,
-        refused=(_composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {confirm: true}}]}"),),
+        refused=(
+            _composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {confirm: true}}]}"),
+        ),
         fine=(_composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {to: {mode: x}}}]}"),),
     ),
     Rule(
@@ -340,7 +343,9 @@ RULES: Final = (
         mend="take the other keys out; or leave it, if it is meant as it is written",
         check=_odd_reference,
         refused=(
-            _composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: n, or: 1}}}]}"),
+            _composite(
+                "look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: n, or: 1}}}]}"
+            ),
             _composite("look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {$step: a}}"),
         ),
         fine=(_composite("look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {$cost: 1}}"),),

@@ -169,7 +169,11 @@ RULES: Final = (
         demand="A pack has the section of its kind: wrap, openapi, or mcp with either command or url.",
         mend="add it",
         check=_section_missing,
-        refused=("wrap:", "kind: openapi\nwrap:", "kind: mcp\nwrap:\nmcp: {command: [x], url: 'https://x.example'}"),
+        refused=(
+            "wrap:",
+            "kind: openapi\nwrap:",
+            "kind: mcp\nwrap:\nmcp: {command: [x], url: 'https://x.example'}",
+        ),
         fine=("kind: mcp\nwrap:\nmcp: {command: [x]}\ncommands: {look: {summary: s, tool: look}}",),
     ),
     Rule(
@@ -205,7 +209,12 @@ RULES: Final = (
         demand="A relative program path stays inside the pack, links followed.",
         mend="put the program into the pack, or name one of the host without a slash",
         check=_bin_leaves_pack,
-        refused=("wrap: {bin: ../tool}", "wrap: {bin: bin/../../tool}", "wrap: {bin: ..}", "wrap: {bin: .git/x}"),
+        refused=(
+            "wrap: {bin: ../tool}",
+            "wrap: {bin: bin/../../tool}",
+            "wrap: {bin: ..}",
+            "wrap: {bin: .git/x}",
+        ),
         fine=("wrap: {bin: bin/../bin/tool}", "wrap: {bin: sh}"),
     ),
     Rule(

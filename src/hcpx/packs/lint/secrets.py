@@ -41,7 +41,11 @@ _FORMS: Final[tuple[tuple[bytes, re.Pattern[bytes], str], ...]] = tuple(
         (b"glpat-", rb"\bglpat-[A-Za-z0-9_-]{16,}", "a GitLab token"),
         (b"xox", rb"\bxox[abeoprs]-[A-Za-z0-9-]{10,}", "a Slack token"),
         (b"xapp-", rb"\bxapp-[A-Za-z0-9-]{10,}", "a Slack token"),
-        (b"hooks.slack.com", rb"hooks\.slack\.com/services/[A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,}", "a webhook's address"),
+        (
+            b"hooks.slack.com",
+            rb"hooks\.slack\.com/services/[A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,}",
+            "a webhook's address",
+        ),
         (b"_live_", rb"\b[a-z]{2}_live_[A-Za-z0-9]{12,}", "a payment provider's key"),
         (b"_test_", rb"\b[srp]k_test_[A-Za-z0-9]{12,}", "a payment provider's key"),
         (b"whsec_", rb"\bwhsec_[A-Za-z0-9]{20,}", "a webhook's secret"),
@@ -64,14 +68,20 @@ _FORMS: Final[tuple[tuple[bytes, re.Pattern[bytes], str], ...]] = tuple(
 _NAME: Final = rb"""(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key
     |auth[_-]?key|credentials?)"""
 _QUOTED: Final = re.compile(
-    rb"""(?ix) (?<![a-z0-9]) (?P<name>[a-z0-9_.-]{0,40}""" + _NAME + rb"""[a-z0-9_.-]{0,20})["'\])]{0,2}\s{0,4}
+    rb"""(?ix) (?<![a-z0-9]) (?P<name>[a-z0-9_.-]{0,40}"""
+    + _NAME
+    + rb"""[a-z0-9_.-]{0,20})["'\])]{0,2}\s{0,4}
     (?::=|=>|=|:)\s{0,4}["'](?P<value>[^\s"'\\]{8,200})["']"""
 )
 _LINE: Final = re.compile(
-    rb"""(?imx) ^[ \t]{0,40}(?:-[ \t]+)?(?:export[ \t]+)?(?P<name>[a-z0-9_.-]{0,40}""" + _NAME + rb"""[a-z0-9_.-]{0,20})
+    rb"""(?imx) ^[ \t]{0,40}(?:-[ \t]+)?(?:export[ \t]+)?(?P<name>[a-z0-9_.-]{0,40}"""
+    + _NAME
+    + rb"""[a-z0-9_.-]{0,20})
     [ \t]{0,4}[:=][ \t]{0,4}(?P<value>[a-z0-9+/=_~.-]{16,200})[ \t]*\r?$"""
 )
-_IN_ADDRESS: Final = re.compile(rb"""[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'<>{}$]{1,80}:(?P<value>[^\s/:@"'<>{}$]{3,120})@""")
+_IN_ADDRESS: Final = re.compile(
+    rb"""[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'<>{}$]{1,80}:(?P<value>[^\s/:@"'<>{}$]{3,120})@"""
+)
 _NAMED: Final = re.compile(_NAME, re.IGNORECASE | re.VERBOSE)
 _STAND_INS: Final = re.compile(
     rb"""(?ix)^(?:x+|\*+|\.+|-+|pass|passw(?:or)?d|secret|token|changeme|change-me|redacted|example|placeholder|mock-.*
@@ -109,7 +119,9 @@ def _in_tree(node: Node, path: Path) -> Iterator[Hit]:
     for key, entry in node.entries().items():
         value = entry.node.value
         if isinstance(value, str) and _NAMED.search(key.encode()) and _looks_random(value.encode()):
-            yield Hit(f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column)
+            yield Hit(
+                f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column
+            )
         yield from _in_tree(entry.node, (*path, key))
     for place, item in enumerate(node.items()):
         yield from _in_tree(item, (*path, place))

@@ -169,7 +169,9 @@ def _credential(
             return f"${name} is no placeholder, and a credential does not belong into the argument list"
     flag, equals, value = token.text.partition("=")
     literal = not token.names and token.text not in ("", "-", "--")
-    if literal and ((after_secret_flag and not is_flag(token.text)) or (equals and value and _secret_word(flag))):
+    if literal and (
+        (after_secret_flag and not is_flag(token.text)) or (equals and value and _secret_word(flag))
+    ):
         return "a credential is written out"
     return None
 
@@ -185,7 +187,9 @@ def _secret_in_argv(draft: Draft) -> Iterator[Hit]:
         for use in placeholders(one.template):
             secret = use.name in traits and traits[use.name].secret
             if secret or _secret_word(f"-{use.name}"):
-                message = f"{one.command.verb_key}: the secret arg {use.name} is seen by whoever lists processes"
+                message = (
+                    f"{one.command.verb_key}: the secret arg {use.name} is seen by whoever lists processes"
+                )
                 yield Hit(message, one.at(use.token))
 
 
@@ -201,7 +205,12 @@ def _switch_before_placeholder(draft: Draft) -> Iterator[Hit]:
 def _free_text_positional(draft: Draft) -> Iterator[Hit]:
     for one in rendered(draft):
         for use in placeholders(one.template):
-            if use.token.alone and not use.token.behind and one.schema is not None and _free_text(one.schema, use):
+            if (
+                use.token.alone
+                and not use.token.behind
+                and one.schema is not None
+                and _free_text(one.schema, use)
+            ):
                 message = f"{one.command.verb_key}: the free text {use.name} stands where options are read"
                 yield Hit(message, one.at(use.token))
 
@@ -213,7 +222,9 @@ def _free_text(schema: dict[str, object], use: Placeholder) -> bool:
     for body in declared(schema)[use.name]:
         keywords = cast("dict[str, object]", body) if isinstance(body, dict) else {}
         types = keywords.get("type", "string")
-        if keywords.keys() & _NARROWED or not (types == "string" or (isinstance(types, list) and "string" in types)):
+        if keywords.keys() & _NARROWED or not (
+            types == "string" or (isinstance(types, list) and "string" in types)
+        ):
             return False
     return True
 
