@@ -476,9 +476,8 @@ class TestWhatIsExcused:
         assert denial is not None
         assert denial.error == "invalid args: /a: missing"
 
-    def test_more_errors_than_are_read_are_no_excuse(self) -> None:
-        many = ArgsSchema(json.dumps({"properties": {"mode": {"allOf": [{"const": n} for n in range(600)]}}}))
-        denial = many.refusal({"mode": "mock"}, excused="mode")
+    def test_but_not_where_the_args_are_too_many_to_look_at_all_that_is_wrong(self) -> None:
+        denial = self.SCHEMA.refusal({"mode": "mock", "list": [1] * 3000}, excused="mode")
         assert denial is not None
         assert denial.error == "invalid args: : does not fit the schema of the args"
 
@@ -492,6 +491,28 @@ def test_a_schema_is_read_once_and_only_so_many_are_kept() -> None:
     args_schema("false")
     assert list(arguments._schemas) == ["false"]
     assert args_schema("{}") is not first
+
+
+class TestManyValues:
+    ITEMS = json.dumps({"properties": {"a": {"items": {"anyOf": [{"type": "integer"}, {"type": "object"}]}}}})
+
+    @pytest.mark.parametrize("count", [1, 1000, 250_000])
+    def test_the_first_wrong_one_is_told_without_collecting_the_others(self, count: int) -> None:
+        denial = problem(self.ITEMS, {"a": [1, *["x"] * count]})
+        assert denial is not None
+        assert denial.error == "invalid args: /a/1: must be an integer or an object"
+
+    def test_however_they_are_nested(self) -> None:
+        deep: dict[str, object] = {"a": [{"b": [[1] * 900, [2] * 900]}, *["x"] * 900]}
+        denial = problem(self.ITEMS, deep)
+        assert denial is not None
+        assert denial.error == "invalid args: /a/1: must be an integer or an object"
+
+    def test_args_that_fit_have_no_first_error(self) -> None:
+        schema = ArgsSchema(self.ITEMS)
+        assert schema.fault() is None
+        assert schema._engine is not None
+        assert arguments._first_error(schema._engine, {"a": [1]}) == []
 
 
 json_values = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcpx.rendering.traits import Schema, Trait, declared, named, read_traits
+from hcpx.rendering.traits import Schema, Trait, declared, named, read_traits, text_takers
 
 DEFS: Schema = {
     "text": {"type": "string"},
@@ -109,6 +109,52 @@ def test_an_arg_is_secret_where_any_part_of_it_is(arg: object, secret: bool) -> 
     assert trait_of(arg).secret is secret
 
 
+@pytest.mark.parametrize(
+    "arg",
+    [
+        {},
+        True,
+        {"type": "string"},
+        {"type": ["number", "string"]},
+        {"const": "x"},
+        {"enum": [1, "x"]},
+        {"$ref": "#/$defs/text"},
+        {"$ref": "#/$defs/loop"},
+        {"$ref": "elsewhere"},
+        {"allOf": [{"minLength": 1}]},
+        {"anyOf": [{"type": "number"}, {"type": "string"}]},
+        {"oneOf": []},
+    ],
+    ids=str,
+)
+def test_a_schema_that_does_not_rule_texts_out_admits_them(arg: object) -> None:
+    assert text_takers({"properties": {"a": arg}, "$defs": DEFS}) == {"a": True}
+
+
+@pytest.mark.parametrize(
+    "arg",
+    [
+        False,
+        {"type": "number"},
+        {"type": ["integer", "null"]},
+        {"const": 1},
+        {"enum": [1, 2]},
+        {"$ref": "#/$defs/a~1b~0c/0"},
+        {"allOf": [{}, {"type": "number"}]},
+        {"anyOf": [{"type": "number"}, {"const": 5}]},
+        {"oneOf": [{"type": "boolean"}]},
+    ],
+    ids=str,
+)
+def test_a_schema_that_rules_texts_out_admits_none(arg: object) -> None:
+    assert text_takers({"properties": {"a": arg}, "$defs": DEFS}) == {"a": False}
+
+
+def test_every_declaration_of_an_arg_must_admit_a_text() -> None:
+    schema: Schema = {"properties": {"a": {}, "b": {}}, "allOf": [{"properties": {"a": {"type": "number"}}}]}
+    assert text_takers(schema) == {"a": False, "b": True}
+
+
 def test_args_are_declared_at_the_root_and_in_what_applies_to_it() -> None:
     schema: Schema = {
         "properties": {"a": {}},
@@ -185,7 +231,9 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["properties", "$ref", "allOf", "x", "not", "required"]), json_values))
 def test_anything_that_is_no_schema_can_be_asked(schema: Schema) -> None:
-    assert read_traits(schema).keys() == declared(schema).keys() <= named(schema)
+    assert (
+        read_traits(schema).keys() == text_takers(schema).keys() == declared(schema).keys() <= named(schema)
+    )
 
 
 def test_a_schema_names_what_it_speaks_of_be_it_to_forbid_it() -> None:

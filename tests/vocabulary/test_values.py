@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcpx.vocabulary.approval import Approval, Ask, Decision
+from hcpx.vocabulary.approval import Approval, Ask, Decision, own_call
 from hcpx.vocabulary.binding import PUBLIC, Binding
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.invocation import Cancel
 from hcpx.vocabulary.policy import Limits, Overlay, PolicyRow, tightened
-from hcpx.vocabulary.principal import is_pack_id, is_principal_id, is_scope_id
+from hcpx.vocabulary.principal import Session, is_pack_id, is_principal_id, is_scope_id, is_verb_key
 from hcpx.vocabulary.record import Attribution, AuditRecord
 from hcpx.vocabulary.result import Result
 from hcpx.vocabulary.signal import Signal
@@ -69,6 +69,18 @@ def test_a_text_that_is_no_slug_is_no_id(text: str) -> None:
 def test_a_word_of_json_is_a_pack_id_but_no_tenant_or_project(text: str) -> None:
     assert is_pack_id(text)
     assert not is_scope_id(text)
+
+
+@pytest.mark.parametrize("text", ["a", "transfer", "setup.apply", "7.x_y-z", "a.b.c", "v" * 128])
+def test_segments_joined_by_single_dots_are_a_verb_key(text: str) -> None:
+    assert is_verb_key(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "a.", ".a", "a..b", "A", "-a", "_a", "a b", "a\n", "é", "a.-b", "v" * 129]
+)
+def test_a_text_that_is_none_is_no_verb_key(text: str) -> None:
+    assert not is_verb_key(text)
 
 
 GRANT = Grant("verb.exec.read", "ledger", ("balance",))
@@ -180,6 +192,25 @@ WHO = Attribution(
     "2030-01-01T00:00:00Z", "acme", "user:ada", None, "human", "s-1", None, "bank", "d", "wire", "write",
     None, None, None, None,
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("session", "caller_actor", "own"),
+    [
+        (Session("s", "acme", "user:grace"), None, False),
+        (Session("s", "acme", "user:grace"), "agent:claude", False),
+        (Session("s", "acme", "user:ada"), None, True),
+        (Session("s", "acme", "agent:claude"), "agent:claude", True),
+        (Session("s", "acme", "user:grace", actor="agent:claude"), None, True),
+        (Session("s", "acme", "user:grace", actor="agent:claude"), "agent:claude", True),
+    ],
+    ids=["another", "another, of an agent's call", "the caller", "the caller's actor", "an actor", "both"],
+)
+def test_nobody_decides_on_a_call_of_their_own_and_no_actor_on_any(
+    session: Session, caller_actor: str | None, own: bool
+) -> None:
+    ask = msgspec.structs.replace(ASK, actor=caller_actor)
+    assert own_call(Approval("ap-1", ask, 1.0, 601.0, "pending"), session) is own
 
 
 @pytest.mark.parametrize(

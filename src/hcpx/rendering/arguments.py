@@ -6,8 +6,7 @@ that cannot be read or compiled accepts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
 from hcpx.vocabulary.json_text import JsonProblem, read_strict
@@ -17,14 +16,14 @@ from .refusal import pointer, refused
 from .traits import Schema, declared, named
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator, ValidationError
 
     from hcpx.vocabulary.denial import Denial
 
 CONTROL_ARGS: Final = ("confirm", "apply", "mode")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _SCHEMA_DEPTH: Final = 127  # the engine reads no deeper one
-_MOST_ERRORS: Final = 500
+_MOST_VALUES: Final = 2000
 _MOST_SCHEMAS: Final = 512
 
 
@@ -78,15 +77,14 @@ class ArgsSchema:
         engine = self._compiled()
         if engine is None:
             return refused((), f"the schema of the args cannot be used: {self._fault}")
+        few = _few(asked)
         try:
-            errors = list(islice(engine.iter_errors(asked), _MOST_ERRORS))
+            errors = list(engine.iter_errors(asked)) if few else _first_error(engine, asked)
         except ValueError:
             return refused((), "cannot be held against the schema of the args")
         counted = [error for error in errors if error.instance_path[:1] != [excused]]
         if not counted:
-            return (
-                None if 0 < len(errors) < _MOST_ERRORS else refused((), "does not fit the schema of the args")
-            )
+            return None if errors and few else refused((), "does not fit the schema of the args")
         from .explanation import explain  # only args that do not fit pay for it
 
         finding = explain(counted, self.body, asked, self.declared)
@@ -129,6 +127,33 @@ def _engine(text: str) -> tuple[Draft202012Validator | None, str | None]:
     except (ValueError, ReferencingError) as problem:
         place = pointer(tuple(getattr(problem, "instance_path", ())))
         return None, f"{place}: {getattr(problem, 'message', problem)}"
+
+
+def _few(args: Mapping[str, object]) -> bool:
+    """Tell whether the args hold so few values that all errors can be collected in no time."""
+    left = _MOST_VALUES
+    todo: list[object] = [args]
+    while todo and left >= 0:
+        one = todo.pop()
+        inner: Iterable[object] = ()
+        if isinstance(one, dict):
+            inner = cast("dict[str, object]", one).values()
+        elif isinstance(one, list):
+            inner = cast("list[object]", one)
+        before = len(todo)
+        todo += inner
+        left -= len(todo) - before
+    return left >= 0
+
+
+def _first_error(engine: Draft202012Validator, args: Mapping[str, object]) -> list[ValidationError]:
+    from jsonschema_rs import ValidationError
+
+    try:
+        engine.validate(args)
+    except ValidationError as error:
+        return [error]
+    return []
 
 
 def _foreign(schema: Schema) -> str | None:

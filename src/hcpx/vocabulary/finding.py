@@ -15,8 +15,8 @@ MANIFEST = "pack.yaml"
 class Finding(msgspec.Struct, frozen=True):
     """One finding of lint: an error keeps the pack out, a warning does not.
 
-    `file` is the path below the pack directory. `line` and `column` count from 1; both are 0 where the finding is
-    about the file, or the pack, as a whole. `message` and `mend` hold no control characters.
+    `file` is the path below the pack directory. `line` and `column` count from 1; both are 0 where the
+    finding is about the file, or the pack, as a whole. `message` and `mend` hold no control characters.
     """
 
     code: str

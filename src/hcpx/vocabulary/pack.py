@@ -12,7 +12,7 @@ Kind = Literal["wrap", "composite", "openapi", "sense_only", "mcp"]
 WorkspaceMode = Literal["pack", "project", "workspace", "ephemeral"]
 BOOTSTRAP: Final = "hcp-cli"
 FOLLOW: Final = "follow"
-"""What stands in the place of an activation's digest where changes of a linked pack are accepted as they come."""
+"""What stands in place of an activation's digest where a linked pack's changes are accepted as they come."""
 
 
 class Wrap(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -111,8 +111,8 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `root` is the directory that holds its files (read-only for an installed pack; the owner's own for a
     linked one). `digest` covers every file of the pack, so also the texts that agents read. `files` is a JSON
-    object from the path of each file but the manifest to `file:<sha256>`, `exec:<sha256>` or `link:<target>`; it
-    stays text, because only diffs and the look-up of the pack's own program read it.
+    object from the path of each file but the manifest to `file:<sha256>`, `exec:<sha256>` or `link:<target>`;
+    it stays text, because only diffs and the look-up of the pack's own program read it.
     """
 
     id: str
