@@ -30,7 +30,7 @@ class KeyFile:
         self._next = f"{self.path}.next"
         self._configured = configured
 
-    def keys(self) -> Iterator[MasterKey]:
+    def found(self) -> Iterator[MasterKey]:
         """Return the key in use and the next one, as far as they exist."""
         for path in (self.path, self._next):
             key = _read(path)

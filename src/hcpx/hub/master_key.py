@@ -18,6 +18,10 @@ class VaultKeyProblem(StoreUnavailable):
     """The master key cannot be had, or is another one; nothing was changed. The message names the way out."""
 
 
+class VaultKeyMissing(VaultKeyProblem):
+    """The key that the store names lies in none of its places."""
+
+
 class MasterKey(msgspec.Struct, frozen=True):
     """32 random bytes of which other keys are made; `id` names them and tells nothing of them."""
 
@@ -49,7 +53,7 @@ class KeyPlace(Protocol):
     name: str
     """What people know the place as."""
 
-    def keys(self) -> Iterator[MasterKey]:
+    def found(self) -> Iterator[MasterKey]:
         """Return the key in use and the next one, as far as they exist; raises `VaultKeyProblem`."""
         ...
 

@@ -6,7 +6,8 @@ from base64 import b64encode
 from binascii import Error as NotBase64
 from binascii import a2b_base64
 from collections.abc import Iterator
-from typing import Any, Final, Protocol, cast
+from importlib import import_module
+from typing import Any, Final, Protocol
 
 from .master_key import KEY_BYTES, MasterKey, VaultKeyProblem, fresh_key, master_key
 
@@ -41,17 +42,16 @@ class Keyring(Protocol):
 def system_keyring() -> Keyring | None:
     """Return the keyring of this machine, or None where there is no package `keyring` or no safe backend."""
     try:
-        import keyring
+        package: Any = import_module("keyring")
     except ImportError:
         return None
     try:
-        found: Any = keyring.get_keyring()
-        for backend in getattr(found, "backends", (found,)):
-            if type(backend).__module__.startswith(_SAFE):
-                return cast("Keyring", backend)
+        found: Any = package.get_keyring()
+        backends: list[Any] = list(getattr(found, "backends", (found,)))
     except Exception:  # noqa: BLE001 -- a keyring that cannot even be found is none
         return None
-    return None
+    safe = (backend for backend in backends if type(backend).__module__.startswith(_SAFE))
+    return next(safe, None)
 
 
 class KeyringKey:
@@ -63,7 +63,7 @@ class KeyringKey:
         self._account = account
         self._next = f"{account} next"
 
-    def keys(self) -> Iterator[MasterKey]:
+    def found(self) -> Iterator[MasterKey]:
         """Return the key in use and the next one, as far as they exist."""
         for account in (self._account, self._next):
             key = self._read(account)

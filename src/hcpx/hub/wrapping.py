@@ -1,7 +1,7 @@
 """Wraps the key of digests under the master key, with what the standard library has.
 
-A digest is taken of every call, so its key must open without a cipher being loaded: it is masked with an HMAC of a
-fresh nonce, and authenticated by a second one.
+A digest is taken of every call, so its key must open without a cipher being loaded: it is masked with an HMAC
+of a fresh nonce, and authenticated by a second one.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ def wrapped(secret: bytes, key: MasterKey) -> bytes:
     return body + _tag(body, key)
 
 
+def fresh_wrapped(key: MasterKey) -> bytes:
+    """Return 32 new random bytes wrapped under the master key."""
+    return wrapped(os.urandom(KEY_BYTES), key)
+
+
 def unwrapped(text: bytes, key: MasterKey) -> bytes:
     """Return the secret bytes, or raise `VaultKeyProblem`."""
     body, tag = text[:-_TAG_BYTES], text[-_TAG_BYTES:]
     whole = len(body) == len(_VERSION) + _NONCE_BYTES + KEY_BYTES and body.startswith(_VERSION)
     if not whole or not hmac.compare_digest(tag, _tag(body, key)):
-        raise VaultKeyProblem(
-            "the key of digests in the store was changed; put a backup of the store in its place"
-        )
+        raise VaultKeyProblem("the key of digests in the store was changed; put a backup of the store back")
     nonce = body[len(_VERSION) : -KEY_BYTES]
     return _masked(body[-KEY_BYTES:], nonce, key)
 
