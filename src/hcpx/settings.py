@@ -12,6 +12,8 @@ from .vocabulary.text import nearest, shown
 
 SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 SandboxMode = Literal["sandbox", "native-local"]
+DEFAULT_SANDBOX: Final[SandboxMode] = "native-local"
+"""The declared default where the operator chose none."""
 
 _OURS: Final = ("HCP_HOME", "HCP_SESSION", "HCP_VAULT_KEY_FILE", "HCP_NONINTERACTIVE", "HCP_LOG")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -44,13 +45,20 @@ class Wrapped:
         programs: Programs,
         redaction: Redaction,
         environments: Environments,
+        at_close: tuple[Callable[[], None], ...] = (),
     ) -> None:
         self._choose = choose
         self._workspaces = workspaces
         self._programs = programs
         self._redaction = redaction
         self._environments = environments
+        self._at_close = (workspaces.close, *at_close)
         self._turnstile = Turnstile()
+
+    def close(self) -> None:
+        """Remove what is kept on disk to be used again; no call may be running."""
+        for close in self._at_close:
+            close()
 
     def inspect(self, target: Target) -> Program | Denial:
         """Say, without starting anything, what would be started, or what step 6 would deny with."""
@@ -60,7 +68,9 @@ class Wrapped:
         try:
             return Program(found.path, self._programs.digest(found.path))
         except OSError as problem:
-            return deny("not_executable", bin=found.name, why=problem.strerror or "cannot be read")
+            return deny(
+                "not_executable", bin=_wrap(target.pack).bin, why=problem.strerror or "cannot be read"
+            )
 
     def can_mock(self, target: Target) -> bool:  # noqa: ARG002 -- it is the same for every wrap command
         """Tell whether no network and an ephemeral workspace can be guaranteed here."""
@@ -80,7 +90,7 @@ class Wrapped:
         key = (invocation.session.tenant, invocation.pack.id, invocation.command.verb_key)
         entered = self._turnstile.enter(key, limits.concurrency, limits.timeout_s, invocation.cancel)
         if entered == "busy":
-            return deny("busy", step=6, limit=f"concurrency {limits.concurrency}")
+            return deny("busy", limit=f"concurrency {limits.concurrency}")
         if entered == "cancelled":
             return deny("cancelled")
         try:

@@ -56,7 +56,7 @@ def _outcomes(parts: Parts) -> Check:
 def _sandbox(parts: Parts) -> Check:
     from hcpx.adapters.assembly import sandbox_state
 
-    state = sandbox_state(parts.host_settings.get("sandbox"))
+    state = sandbox_state(parts.sandbox_mode)
     return Check("sandbox", ok=state.ok, detail=state.detail, fix=state.fix)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property
 
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
@@ -18,7 +17,7 @@ from hcpx.packs.bootstrap.pack import bootstrap_pack
 from hcpx.packs.catalog import Catalog
 from hcpx.packs.shelf import Shelf
 from hcpx.ports import Adapter, Ports
-from hcpx.settings import Settings
+from hcpx.settings import DEFAULT_SANDBOX, SandboxMode, Settings
 from hcpx.store.approvals import ApprovalRows
 from hcpx.store.brain import BrainRows
 from hcpx.store.chains import Chains, Intents
@@ -97,13 +96,15 @@ class Parts:
         )
         self.gate = PipelineGate(self.ports)
 
-    @cached_property
-    def host_settings(self) -> Mapping[str, str]:
-        """What the owner configured with `hcpx config set`."""
-        return SettingRows(self.database).all()
+    @property
+    def sandbox_mode(self) -> SandboxMode:
+        """The operator's choice of `hcpx config set sandbox`, else the declared default."""
+        chosen = SettingRows(self.database).all().get("sandbox", DEFAULT_SANDBOX)
+        return "native-local" if chosen == "native-local" else "sandbox"
 
     def _minters(self) -> Mapping[str, Minter]:
-        return {VaultSecret.kind: VaultSecret()}
+        minter: Minter = VaultSecret()
+        return {minter.kind: minter}
 
     def _journal(self) -> ChainedJournal:
         rows = JournalRows(
@@ -117,12 +118,13 @@ class Parts:
         return ChainedJournal(rows, self.clock, self.processes)
 
     def _wrap(self) -> Adapter:
-        from hcpx.adapters.assembly import wrap_adapter
+        from hcpx.adapters.assembly import wrapped
 
-        return wrap_adapter(
+        return wrapped(
             state=os.path.join(self.settings.home, "state"),
+            mode=self.sandbox_mode,
             search_path=self.settings.path,
-            locale=self.settings.locale,
+            variables=self.settings.locale,
             allowed=self.allow_list.real_path,
             redaction=self.redaction,
         )

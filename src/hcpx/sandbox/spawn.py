@@ -170,10 +170,9 @@ class _Failure(msgspec.Struct, frozen=True):
 def _fork_exec(
     command: Command, argv: list[bytes], env: list[bytes], streams: tuple[int, int, int]
 ) -> int | _Failure:
-    """Start a process by the primitive beneath `subprocess`: vfork, so the size of this process costs nothing.
+    """Start a process by the primitive beneath `subprocess`: vfork, whatever the size of this process.
 
-    `subprocess` itself costs a small program a twentieth of its whole life, and ten times that to be
-    imported.
+    `subprocess` costs a twentieth of a small program's whole life, and ten times that to be imported.
     """
     directory = "/" if command.directory < 0 else f"/proc/self/fd/{command.directory}"
     sys.audit("subprocess.Popen", command.executable, argv, directory, None)
