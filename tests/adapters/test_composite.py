@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import msgspec
@@ -241,6 +242,29 @@ def test_a_composite_that_runs_out_of_time_is_a_timeout() -> None:
 
     here.adapters["wrap"] = Waiting()
     assert (close(here).code, close(here).error) == ("timeout", "timeout after 0.05 s")
+
+
+def test_out_of_time_between_steps_that_never_wait_no_further_step_starts() -> None:
+    limits = msgspec.structs.replace(PolicyRow("write").limits, timeout_s=1e-9)
+    here = world(daily(step("one"), step("two"), row=PolicyRow("write", confirm=True, limits=limits)))
+    assert (close(here).code, len(ran(here))) == ("timeout", 0)
+
+
+def test_steps_that_never_wait_start_no_thread() -> None:
+    here = world(daily(step("one"), step("two")))
+    before = threading.active_count()
+    seen: list[int] = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(here.adapter, name)
+
+        def run(self, invocation: Invocation) -> Any:
+            seen.append(threading.active_count() - before)
+            return here.adapter.run(invocation)
+
+    here.adapters["wrap"] = Counting()
+    assert (close(here).ok, seen) == (True, [0, 0])
 
 
 def _handled(pack_id: str = "hand") -> Pack:

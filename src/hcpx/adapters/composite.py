@@ -83,7 +83,7 @@ class Composite:
         results: dict[str, object] = {}
         started = False
         for step in invocation.command.steps:
-            if deadline.cancel.cancelled:
+            if deadline.passed():
                 return _stopped(deadline)
             args = _args(invocation, step, results)
             if isinstance(args, Missing):
@@ -93,7 +93,7 @@ class Composite:
             if not result.ok:
                 return (
                     _stopped(deadline)
-                    if deadline.cancel.cancelled
+                    if deadline.passed()
                     else _ended(_caused(step, result), started=started)
                 )
             results[step.name] = None if result.result is msgspec.UNSET else result.result

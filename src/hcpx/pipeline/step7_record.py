@@ -96,7 +96,7 @@ def _answer(
     result = _result(trail, confirmed, ran, denial, spent)
     kept = _land(ports, trail, confirmed, result)
     result = _warned(result, kept)
-    lost = _settle(ports, trail, record, started=ran.started, result=None if unknown else result.to_json())
+    lost = _settle(ports, trail, record, started=ran.started, result=None if unknown else result)
     return _warned(result, lost)
 
 
@@ -141,12 +141,13 @@ def _land(ports: Ports, trail: Trail, confirmed: Confirmed, result: Result) -> t
 
 
 def _settle(
-    ports: Ports, trail: Trail, record: AuditRecord, *, started: bool, result: bytes | None = None
+    ports: Ports, trail: Trail, record: AuditRecord, *, started: bool, result: Result | None = None
 ) -> tuple[str, ...]:
     """Write the record; where only that fails, the answer stands and says so."""
     key = trail.confirmed.key if trail.durable and trail.confirmed is not None else None
+    kept = None if key is None or result is None else result.to_json()
     try:
-        ports.journal.settle(record, started=started, use=key, result=result)
+        ports.journal.settle(record, started=started, use=key, result=kept)
     except (AuditUnavailable, StoreUnavailable):
         return (NOT_RECORDED,)
     return ()

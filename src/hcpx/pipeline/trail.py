@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from time import gmtime
+
 from hcpx.ports import Call, Ports
 from hcpx.vocabulary.envelope import Envelope
 from hcpx.vocabulary.invocation import OpenDirectory
@@ -98,9 +101,11 @@ def _fingerprint(envelope: Envelope) -> bytes:
 
 def timestamp(seconds: float) -> str:
     """Write Unix seconds as RFC 3339 in UTC with milliseconds."""
-    from time import gmtime
-
     whole = int(seconds // 1)
+    return f"{_second(whole)}.{int((seconds - whole) * 1000):03}Z"
+
+
+@lru_cache(maxsize=2)
+def _second(whole: int) -> str:
     year, month, day, hour, minute, second = gmtime(whole)[:6]
-    thousandth = int((seconds - whole) * 1000)
-    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{thousandth:03}Z"
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
