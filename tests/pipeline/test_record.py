@@ -187,6 +187,32 @@ def test_a_brain_that_is_full_is_a_warning() -> None:
     assert here.call("note").warnings == ("the result is not kept under the project: over the quota",)
 
 
+def test_a_brain_that_cannot_be_reached_is_a_warning_and_the_result_stands() -> None:
+    here = world(project=PROJECT)
+
+    class Gone:
+        def keep(self, *_: object) -> str | None:
+            raise StoreUnavailable("gone")
+
+    here.ports = msgspec.structs.replace(here.ports, brain=Gone())
+    result = here.call("note")
+    assert (result.ok, result.warnings) == (True, ("the result is not kept under the project: gone",))
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("the key is gone"), RuntimeError("boom")], ids=repr)
+def test_a_record_that_cannot_even_be_made_never_costs_the_caller_the_answer(error: Exception) -> None:
+    here = world()
+
+    class Broken:
+        def digest(self, content: bytes) -> str:
+            raise error
+
+    here.ports = msgspec.structs.replace(here.ports, seal=Broken())
+    result = here.call("see")
+    assert (result.ok, result.warnings) == (True, ("the audit record of this call could not be written",))
+    assert here.call("nope").code == "no_policy"
+
+
 def test_a_hint_of_a_failed_run_addresses_the_owner_for_an_agent() -> None:
     here = world(actor="agent:claude")
     here.adapter.answer = Ran(code="exit", error="exit 1", exit_code=1, hint="hcpx doctor")

@@ -65,7 +65,9 @@ def _install(parts: Parts, corpus: Corpus, place: str, tenant: str, manifest: di
     installer = Installer(parts.shelf, parts.pack_rows, parts.clock, parts.catalog.settled)
     added = installer.add(tenant, place, judged=not unlinted)
     if not isinstance(added, Added):
-        raise BadCorpus(f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}")
+        raise BadCorpus(
+            f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}"
+        )
 
 
 def _parts(home: str) -> Parts:

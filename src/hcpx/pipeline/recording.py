@@ -61,7 +61,9 @@ def _unstarted(ports: Ports, trail: Trail, bad: BadEnvelope | None, spent: float
     )
 
 
-def ended_record(ports: Ports, trail: Trail, confirmed: Confirmed, ran: Ran, spent: float) -> AuditRecord:
+def ended_record(
+    ports: Ports, trail: Trail, confirmed: Confirmed, ran: Ran, spent: float, *, unknown: bool
+) -> AuditRecord:
     """Record how a run ended, with the args redacted: what matches a secret becomes a keyed digest."""
     envelope, compiled = confirmed.resolved.envelope, confirmed.resolved.compiled
     return AuditRecord(
@@ -69,7 +71,7 @@ def ended_record(ports: Ports, trail: Trail, confirmed: Confirmed, ran: Ran, spe
         kind="outcome" if trail.durable else "entry",
         attribution=attribution(ports, trail, envelope.pack_id, envelope.verb_key),
         decision=_decision(trail),
-        outcome=_outcome(ran),
+        outcome="unknown" if unknown else _outcome(ran),
         code=ran.code,
         step=6 if ran.code is not None else 7,
         args=_hidden(ports, trail, compiled.secret, envelope.args),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 
 import msgspec
 from msgspec import UNSET
@@ -25,7 +26,7 @@ def denied(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None =
     """End a call that was denied: nothing was started, so approvals and key are given back."""
     spent = _spent(ports, trail)
     named = trail.envelope if trail.envelope is not None else bad
-    lost = _settle(ports, trail, refused_record(ports, trail, denial, bad, spent), started=False)
+    lost = _settle(ports, trail, lambda: refused_record(ports, trail, denial, bad, spent), started=False)
     warnings = denial.warnings + lost
     actor = trail.session.actor if trail.session is not None else None
     hint = for_actor(denial.hint) if actor is not None else denial.hint
@@ -69,7 +70,7 @@ def replayed(ports: Ports, trail: Trail, again: Replayed) -> Result:
     """Answer with what the first call under this key came to (Spec 06 section 3)."""
     first = msgspec.json.decode(again.replay.result, type=Result)
     spent = _spent(ports, trail)
-    lost = _settle(ports, trail, replayed_record(ports, trail, first, spent), started=False)
+    lost = _settle(ports, trail, lambda: replayed_record(ports, trail, first, spent), started=False)
     old = first.warnings if first.warnings is not UNSET else ()
     request_id = again.resolved.envelope.request_id
     return msgspec.structs.replace(
@@ -90,13 +91,15 @@ def _answer(
     ports: Ports, trail: Trail, confirmed: Confirmed, ran: Ran, denial: Denial | None, *, unknown: bool
 ) -> Result:
     spent = _spent(ports, trail)
-    record = ended_record(ports, trail, confirmed, ran, spent)
-    if unknown:
-        record = msgspec.structs.replace(record, outcome="unknown")
     result = _result(trail, confirmed, ran, denial, spent)
-    kept = _land(ports, trail, confirmed, result)
-    result = _warned(result, kept)
-    lost = _settle(ports, trail, record, started=ran.started, result=None if unknown else result)
+    result = _warned(result, _land(ports, trail, confirmed, result))
+    lost = _settle(
+        ports,
+        trail,
+        lambda: ended_record(ports, trail, confirmed, ran, spent, unknown=unknown),
+        started=ran.started,
+        result=None if unknown else result,
+    )
     return _warned(result, lost)
 
 
@@ -134,21 +137,32 @@ def _land(ports: Ports, trail: Trail, confirmed: Confirmed, result: Result) -> t
     target = confirmed.resolved.target
     if target.row.land != "brain" or not result.ok or confirmed.resolved.envelope.mock:
         return ()
-    why = ports.brain.keep(
-        target.session, trail.audit_id, target.pack.id, target.command.verb_key, result.to_json()
-    )
+    try:
+        why = ports.brain.keep(
+            target.session, trail.audit_id, target.pack.id, target.command.verb_key, result.to_json()
+        )
+    except StoreUnavailable as trouble:
+        why = str(trouble)
     return () if why is None else (f"the result is not kept under the project: {why}",)
 
 
 def _settle(
-    ports: Ports, trail: Trail, record: AuditRecord, *, started: bool, result: Result | None = None
+    ports: Ports,
+    trail: Trail,
+    record: Callable[[], AuditRecord],
+    *,
+    started: bool,
+    result: Result | None = None,
 ) -> tuple[str, ...]:
-    """Write the record; where only that fails, the answer stands and says so."""
+    """Make and write the record; where only that fails, whatever the reason, the answer stands and says so."""
     key = trail.confirmed.key if trail.durable and trail.confirmed is not None else None
-    kept = None if key is None or result is None else result.to_json()
     try:
-        ports.journal.settle(record, started=started, use=key, result=kept)
+        kept = None if key is None or result is None else result.to_json()
+        ports.journal.settle(record(), started=started, use=key, result=kept)
     except (AuditUnavailable, StoreUnavailable):
+        return (NOT_RECORDED,)
+    except Exception as bug:  # noqa: BLE001 -- behind the guard there is no other: the caller gets the answer
+        ports.log.trouble(ports.clock.new_id("e"), bug)
         return (NOT_RECORDED,)
     return ()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
+from hcpx.hub.keychain import Keychain
 from hcpx.hub.minters.vault_secret import VaultSecret
 from hcpx.hub.minting import Minter
 from hcpx.hub.redaction import SecretRedaction
@@ -66,7 +67,7 @@ class Parts:
         self.overlays = Overlays(database, self.clock)
         self.allow_list = AllowList(database, self.clock)
         self.shelf = Shelf(os.path.join(settings.home, "packs"))
-        self.vault = Vault(VaultRows(database), settings.home, settings.vault_key_file, now=self.clock.now)
+        self.vault = self._vault(VaultRows(database))
         self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(VERSION))
         self.sessions = LiveSessions(database, self.clock)
         self.grants = LiveGrants(database)
@@ -101,6 +102,10 @@ class Parts:
         """The operator's choice of `hcpx config set sandbox`, else the declared default."""
         chosen = SettingRows(self.database).all().get("sandbox", DEFAULT_SANDBOX)
         return "native-local" if chosen == "native-local" else "sandbox"
+
+    def _vault(self, rows: VaultRows) -> Vault:
+        keychain = Keychain(rows, self.settings.home, self.settings.vault_key_file)
+        return Vault(rows, keychain, self.clock.now)
 
     def _minters(self) -> Mapping[str, Minter]:
         minter: Minter = VaultSecret()
