@@ -30,6 +30,8 @@ def _option(flag: str, call: Invocation, name: str) -> str:
     value = call.envelope.args.get(name)
     if value is None or value is False:
         return ""
+    if isinstance(value, list):
+        return _each(flag, call, name)
     return flag if value is True else f"{flag} {shell_quoted(str(value))}"
 
 
@@ -66,8 +68,10 @@ def _session_new(call: Invocation) -> tuple[str, ...]:
 
 def _policy_tighten(call: Invocation) -> tuple[str, ...]:
     row = shell_quoted(f"{text_arg(call, 'pack') or 'PACK'}.{text_arg(call, 'verb_key') or 'VERB'}")
-    options = (("--confirm", "require_confirm"), ("--approvals", "approvals"), ("--deny", "deny"))
-    return ("policy tighten", row, *(_option(flag, call, name) for flag, name in options))
+    names = (
+        "confirm", "approvals", "deny", "timeout_s", "output_bytes", "memory_mb", "processes", "concurrency", "args_schema",
+    )  # fmt: skip
+    return ("policy tighten", row, *(_option(f"--{name.replace('_', '-')}", call, name) for name in names))
 
 
 LINES: Final[dict[str, Callable[[Invocation], tuple[str, ...]]]] = {
