@@ -108,6 +108,24 @@ def test_a_command_that_declares_no_arg_takes_none_and_one_that_declares_nothing
     )
 
 
+def test_a_command_that_only_says_what_is_required_still_warns() -> None:
+    schema = json.dumps({"type": "object", "required": ["amount", "extra"], "additionalProperties": True})
+    command = Command("transfer", cli=TRANSFER, args_schema=schema)
+    compiled = compile_command(pack_of(command), command)
+    assert told(compiled.check_args({"extra": 1})) == "/amount: missing"
+    assert told(compiled.check_args({"extra": 1, "amount": None})) == "/amount: missing"
+    assert compiled.check_args({"extra": 1, "amount": 1, "memmo": 1}) is None
+    assert compiled.warnings({"extra": 1, "amount": 1, "memmo": 1, "confirm": True}) == (
+        "/memmo: unknown argument, did you mean memo?",
+    )
+
+
+def test_an_open_schema_gives_no_warning() -> None:
+    schema = json.dumps({"type": "object", "properties": {"a": {}}, "additionalProperties": True})
+    command = Command("x", cli=("x", "{{a}}"), args_schema=schema)
+    assert compile_command(pack_of(command), command).warnings({"zzz": 1}) == ()
+
+
 def test_control_args_give_no_warning() -> None:
     assert ready(None).warnings({"confirm": True, "apply": 1, "mode": "mock"}) == ()
 

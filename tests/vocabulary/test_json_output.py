@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hcpx.vocabulary import json_text
 from hcpx.vocabulary.json_text import (
     MAX_DIGITS,
     NOT_JSON,
@@ -119,9 +120,10 @@ def test_deep_json_stays_text_where_no_other_stack_is_to_be_had(monkeypatch: pyt
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
+    assert json_text._parsed_on_a_fresh_stack(nested(5)) == [[[[[]]]]]
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert on_a_full_stack(nested(OUTPUT_DEPTH)) is NOT_JSON
-    assert on_a_full_stack(nested(5)) == [[[[[]]]]]
+    assert json_text._parsed_on_a_fresh_stack(nested(5)) is NOT_JSON
+    assert parse_output("[" * 1_000_000) is NOT_JSON
 
 
 def test_objects_count_as_levels_and_brackets_in_texts_do_not() -> None:

@@ -30,10 +30,11 @@ _MOST_SCHEMAS: Final = 512
 class ArgsSchema:
     """One schema, read from its JSON text; the engine compiles it when it is first needed.
 
-    `body` is the parsed schema (empty where it is a boolean or cannot be read), `declared` its args in order.
+    `body` is the parsed schema (empty where it is a boolean or cannot be read), `declared` its args in order,
+    `named` all that it speaks of.
     """
 
-    __slots__ = ("_engine", "_fault", "_flat", "_unasked", "body", "declared", "text")
+    __slots__ = ("_engine", "_fault", "_flat", "_unasked", "body", "declared", "named", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -47,7 +48,8 @@ class ArgsSchema:
         else:
             self.body = cast("Schema", parsed) if isinstance(parsed, dict) else {}
         self.declared = tuple(declared(self.body))
-        self._unasked = frozenset(CONTROL_ARGS) - named(self.body)
+        self.named = named(self.body)
+        self._unasked = frozenset(CONTROL_ARGS) - self.named
         self._flat: FlatSchema | None = flat_schema(self.body)
 
     def accepts(self, args: Mapping[str, object]) -> bool:
@@ -101,13 +103,13 @@ class ArgsSchema:
     def _asked(self, args: Mapping[str, object]) -> dict[str, object]:
         """Return what the schema is asked about.
 
-        Control args that it does not name are left out, and null for a declared arg counts as absent
+        Control args that it does not name are left out, and null for an arg that it names counts as absent
         (Spec 01 section 3, Spec 08 point 2).
         """
         return {
             name: value
             for name, value in args.items()
-            if name not in self._unasked and (value is not None or name not in self.declared)
+            if name not in self._unasked and (value is not None or name not in self.named)
         }
 
     def _compiled(self) -> Draft202012Validator | None:

@@ -27,8 +27,9 @@ _MOST_WARNINGS: Final = 10
 class CompiledCommand(msgspec.Struct, frozen=True):
     """What rendering knows of one command.
 
-    `template` is None for a kind that starts no program. `schema` is None where no args are declared; then
-    `known` are the names that the command uses (placeholders, `$arg`), or None where that cannot be told.
+    `template` is None for a kind that starts no program, `schema` where nothing is said of the args.
+    `known` are the names that a command without declared args uses (placeholders, `$arg`), None where args
+    are declared or only the command's own code could tell.
     `secret` are the args whose values no message, log or audit may hold.
     """
 
@@ -104,7 +105,7 @@ def _compile(pack: Pack, command: Command) -> CompiledCommand:
         wrap,
         template,
         schema,
-        _known(pack, command, template) if schema is None else None,
+        _known(pack, command, template, schema),
         traits,
         frozenset(name for name, trait in traits.items() if trait.secret),
     )
@@ -120,14 +121,22 @@ def template_of(wrap: Wrap, command: Command) -> Template | None:
     return None
 
 
-def _known(pack: Pack, command: Command, template: Template | None) -> tuple[str, ...] | None:
-    """Return the args that a command without a schema uses, None where only its own code could tell."""
+def _known(
+    pack: Pack, command: Command, template: Template | None, schema: ArgsSchema | None
+) -> tuple[str, ...] | None:
+    """Return the args that a command without declared ones uses, None where only its own code could tell."""
+    required: tuple[str, ...] = ()
+    if schema is not None:
+        # A command that only says which args are required declares none of them.
+        if set(schema.body) != {"type", "required", "additionalProperties"}:
+            return None
+        required = tuple(sorted(schema.named))
     if template is not None:
-        return template.names
+        return (*template.names, *required)
     if pack.kind == "composite" and command.handler is None:
         parts = [step.args for step in command.steps]
         output = None if command.output is None else msgspec.json.decode(command.output)
-        return tuple(dict.fromkeys(arg_names([parts, output])))
+        return (*dict.fromkeys(arg_names([parts, output])), *required)
     return None
 
 
