@@ -6,15 +6,18 @@ import base64
 import json
 import urllib.parse
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcpx.hub.redaction import UNREDACTED, SecretRedaction
-from hcpx.ports import Redactor
 from hcpx.vocabulary.binding import PUBLIC, Binding
 from tests.hub import writings
+
+if TYPE_CHECKING:
+    from hcpx.ports import Redactor
 
 SECRET = 'p@ss/w+rd=="q'
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

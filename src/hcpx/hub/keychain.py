@@ -12,7 +12,7 @@ from hcpx.ports import SecretRows
 
 from .key_file import KeyFile
 from .master_key import KeyPlace, MasterKey, VaultKeyMissing, VaultKeyProblem
-from .os_keyring import Keyring, KeyringKey, system_keyring
+from .os_keyring import Keyring, KeyringKey
 from .wrapping import fresh_wrapped
 
 KEY_FILE: Final = "vault.key"
@@ -35,8 +35,8 @@ class Keychain:
         self,
         rows: SecretRows,
         home: str,
-        key_file: str | None = None,
-        find_keyring: Callable[[], Keyring | None] = system_keyring,
+        key_file: str | None,
+        find_keyring: Callable[[], Keyring | None],
     ) -> None:
         self._rows = rows
         self._home = home

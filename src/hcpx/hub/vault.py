@@ -11,6 +11,7 @@ from hcpx.ports import SecretRow, SecretRows
 
 from .keychain import DIGESTS_FACT, KEY_FACT, Keychain
 from .master_key import MasterKey, VaultKeyMissing, VaultKeyProblem, fresh_key
+from .os_keyring import Keyring, system_keyring
 from .slot import Slot
 from .wrapping import fresh_wrapped, rewrapped, unwrapped
 
@@ -53,9 +54,17 @@ class VaultStatus(msgspec.Struct, frozen=True):
 class Vault:
     """Keeps secrets encrypted in the store. Every method may raise `StoreUnavailable`, for its key too."""
 
-    def __init__(self, rows: SecretRows, keychain: Keychain, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        rows: SecretRows,
+        home: str,
+        key_file: str | None = None,
+        *,
+        now: Callable[[], float],
+        find_keyring: Callable[[], Keyring | None] = system_keyring,
+    ) -> None:
         self._rows = rows
-        self._keychain = keychain
+        self._keychain = Keychain(rows, home, key_file, find_keyring)
         self._now = now
 
     def keep(self, slot: Slot, stored: Stored) -> SecretRow:
