@@ -473,10 +473,18 @@ def test_a_rotation_between_the_row_and_the_key_is_noticed(world: World) -> None
     world.vault().keep(ADA, stored("tok-ada-1"))
     digests = world.vault().digest_key()
     rows = RotatedUnderway(world)
-    assert secret_of(Vault(rows, str(world.home), now=world.clock.now).open(ADA)) == "tok-ada-1"
+    assert (
+        secret_of(
+            Vault(rows, str(world.home), now=world.clock.now, find_keyring=world.find_keyring).open(ADA)
+        )
+        == "tok-ada-1"
+    )
     assert rows.rotated == 1
     rows = RotatedUnderway(world)
-    assert Vault(rows, str(world.home), now=world.clock.now).digest_key() == digests
+    assert (
+        Vault(rows, str(world.home), now=world.clock.now, find_keyring=world.find_keyring).digest_key()
+        == digests
+    )
     assert rows.rotated == 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -11,9 +11,11 @@ from hcpx.ports import SecretRow, SecretRows
 
 from .keychain import DIGESTS_FACT, KEY_FACT, Keychain
 from .master_key import MasterKey, VaultKeyMissing, VaultKeyProblem, fresh_key
-from .os_keyring import Keyring, system_keyring
 from .slot import Slot
 from .wrapping import fresh_wrapped, rewrapped, unwrapped
+
+if TYPE_CHECKING:
+    from .os_keyring import Keyring
 
 _ROWS: Final = "rows"
 
@@ -61,7 +63,7 @@ class Vault:
         key_file: str | None = None,
         *,
         now: Callable[[], float],
-        find_keyring: Callable[[], Keyring | None] = system_keyring,
+        find_keyring: Callable[[], Keyring | None] | None = None,
     ) -> None:
         self._rows = rows
         self._keychain = Keychain(rows, home, key_file, find_keyring)
