@@ -525,6 +525,7 @@ class SecretRows(Protocol):
 
         Returns how many rows there are; where `change` raises, nothing has changed.
         """
+        ...
 
 
 # --- Packs: what the catalog keeps in the store -------------------------------------------------------------

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hcpx.hub.automaton import Automaton
 from hcpx.hub.glance import Glance
 from hcpx.hub.mark import hidden
-from hcpx.hub.redaction import SecretRedaction, SecretRedactor
+from hcpx.hub.redaction import SecretRedaction
+from hcpx.hub.redactor import SecretRedactor
 from hcpx.hub.spelling import Speller, searched
 from hcpx.vocabulary.binding import Binding
 from tests.hub import writings

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import subprocess
+import sys
 import urllib.parse
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcpx.hub.redaction import UNREDACTED, SecretRedaction
-from hcpx.ports import Redactor
 from hcpx.vocabulary.binding import PUBLIC, Binding
 from tests.hub import writings
+
+if TYPE_CHECKING:
+    from hcpx.ports import Redactor
 
 SECRET = 'p@ss/w+rd=="q'
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
@@ -275,3 +281,17 @@ def test_a_json_text_with_the_secret_parses_to_the_redacted_value(
 def test_any_bytes_are_redacted_without_an_error(data: bytes, secret: str) -> None:
     redactor(secret).output(data)
     redactor(secret).text(data.decode("utf-8", "surrogateescape"))
+
+
+def test_a_call_without_secrets_loads_nothing_that_redacts() -> None:
+    script = (
+        "import sys; from hcpx.hub.redaction import SecretRedaction as R; from hcpx.vocabulary.binding import PUBLIC;"
+        "R().of(PUBLIC); import hcpx.hub.hub, hcpx.hub.seal;"
+        "names = ('cryptography', 'keyring', 'hcpx.hub.redactor', 'hcpx.hub.spelling', 'hcpx.hub.os_');"
+        "print([name for name in sys.modules if name.startswith(names)])"
+    )
+    env = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env
+    )
+    assert shown.stdout == "[]\n"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from base64 import b64encode
 from binascii import Error as NotBase64
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from typing import Final
 
@@ -135,7 +134,7 @@ def _write(path: str, key: MasterKey) -> None:
     """Write a key and have it on disk; what a killed writer left under that name is replaced."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        content = b64encode(key.secret) + b"\n"
+        content = b2a_base64(key.secret)
         if os.write(fd, content) != len(content):
             raise OSError(28, "no space left on device")
         os.fsync(fd)

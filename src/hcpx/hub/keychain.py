@@ -6,14 +6,16 @@ import fcntl
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hcpx.ports import SecretRows
 
 from .key_file import KeyFile
 from .master_key import KeyPlace, MasterKey, VaultKeyMissing, VaultKeyProblem
-from .os_keyring import Keyring, KeyringKey, system_keyring
 from .wrapping import fresh_wrapped
+
+if TYPE_CHECKING:
+    from .os_keyring import Keyring
 
 KEY_FILE: Final = "vault.key"
 _LOCK_FILE: Final = "vault.lock"
@@ -35,14 +37,14 @@ class Keychain:
         self,
         rows: SecretRows,
         home: str,
-        key_file: str | None = None,
-        find_keyring: Callable[[], Keyring | None] = system_keyring,
+        key_file: str | None,
+        find_keyring: Callable[[], Keyring | None] | None,
     ) -> None:
         self._rows = rows
         self._home = home
         self._configured = key_file is not None
         self._file = KeyFile(key_file or os.path.join(home, KEY_FILE), configured=self._configured)
-        self._find_keyring = find_keyring
+        self._find = find_keyring
         self._key: MasterKey | None = None
 
     def in_use(self) -> MasterKey:
@@ -104,7 +106,9 @@ class Keychain:
         yield self._file
         account = None if self._configured else self._rows.meta(_ACCOUNT_FACT)
         if account is not None:
-            keyring = self._find_keyring()
+            from .os_keyring import KeyringKey
+
+            keyring = self._keyring()
             if keyring is None:
                 raise VaultKeyProblem(
                     "the vault key is in the system's keyring, which cannot be reached from here; log in"
@@ -113,11 +117,20 @@ class Keychain:
             yield KeyringKey(keyring, account.decode())
 
     def _new_place(self) -> KeyPlace:
-        keyring = None if self._configured else self._find_keyring()
+        keyring = None if self._configured else self._keyring()
         if keyring is None:
             return self._file
+        from .os_keyring import KeyringKey
+
         account = self._rows.settle_meta(_ACCOUNT_FACT, os.urandom(8).hex().encode())
         return KeyringKey(keyring, account.decode())
+
+    def _keyring(self) -> Keyring | None:
+        if self._find is not None:
+            return self._find()
+        from .os_keyring import system_keyring
+
+        return system_keyring()
 
 
 def _missing(name: str, where: str) -> VaultKeyMissing:

@@ -28,11 +28,15 @@ class Minted(msgspec.Struct, frozen=True):
 class Minter(Protocol):
     """Makes credentials of one kind."""
 
-    kind: str
-    """The kind of what is stored that this minter understands."""
+    @property
+    def kind(self) -> str:
+        """The kind of what is stored that this minter understands."""
+        ...
 
-    names: tuple[str, ...]
-    """The template names that it gives a value for."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The template names that it gives a value for."""
+        ...
 
     def mint(self, request: MintRequest, stored: Stored) -> Minted | Denial:
         """Make the credential, or say why not: never from anything but what is stored."""

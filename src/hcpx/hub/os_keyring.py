@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from binascii import Error as NotBase64
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final, Protocol
@@ -100,7 +99,11 @@ class KeyringKey:
         return master_key(secret)
 
     def _write(self, account: str, key: MasterKey) -> MasterKey:
-        self._asked(lambda: self._keyring.set_password(SERVICE, account, b64encode(key.secret).decode()))
+        self._asked(
+            lambda: self._keyring.set_password(
+                SERVICE, account, b2a_base64(key.secret, newline=False).decode()
+            )
+        )
         kept = self._read(account)
         if kept != key:
             raise VaultKeyProblem(f"{self.name} did not keep the key; nothing was changed")
