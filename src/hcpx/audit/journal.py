@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -47,13 +47,6 @@ class JournalRows(msgspec.Struct, frozen=True):
     strangers: StrangerRows
 
 
-class _Entry(NamedTuple):
-    """The record that ends a call which needed no intent, with its `body`."""
-
-    record: AuditRecord
-    text: bytes
-
-
 class ChainedJournal:
     """The port `Journal`: one hash chain for each tenant.
 
@@ -70,7 +63,7 @@ class ChainedJournal:
         self._quick = rows.transactions.writing(durable=False)
         self._durable = rows.transactions.writing(durable=True)
         self._unrecorded = 0
-        self._sharing: Sharing[_Entry] | None = Sharing(self._write) if shares else None
+        self._sharing: Sharing[AuditRecord] | None = Sharing(self._write) if shares else None
 
     def recall(self, use: KeyUse) -> Replay | Denial | None:
         """Look a key up: the recorded result, why it cannot be used, or None where it is free."""
@@ -126,20 +119,20 @@ class ChainedJournal:
         self, record: AuditRecord, *, started: bool, use: KeyUse | None = None, result: bytes | None = None
     ) -> None:
         """Write the record that ends a call; an outcome is durable when this returns."""
-        text = body(record)
         try:
             if record.kind == "outcome":
                 self._processes.end(record.audit_id)
                 self.flush()
+                text = body(record)
                 with self._durable:
                     self._close(record, use, result if started else None, started=started)
                     self._append(record.attribution.tenant, record, text)
             elif record.attribution.session is None:
-                self._settle_stranger(record, text)
+                self._settle_stranger(record, body(record))
             elif self._sharing is not None:
-                self._sharing.add(_Entry(record, text))
+                self._sharing.add(record)
             else:
-                self._write((_Entry(record, text),))
+                self._write((record,))
             self._rows.transactions.rest()
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
@@ -153,9 +146,10 @@ class ChainedJournal:
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
 
-    def _write(self, entries: Sequence[_Entry]) -> None:
+    def _write(self, records: Sequence[AuditRecord]) -> None:
+        texts = [body(record) for record in records]
         with self._quick:
-            for record, text in entries:
+            for record, text in zip(records, texts, strict=True):
                 self._append(record.attribution.tenant, record, text)
 
     def _close(self, record: AuditRecord, use: KeyUse | None, result: bytes | None, *, started: bool) -> None:
