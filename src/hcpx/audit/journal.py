@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -26,6 +27,7 @@ from hcpx.vocabulary.record import SYSTEM, AuditRecord
 
 from .chain import beginning, body, link
 from .process import Processes
+from .sharing import Sharing
 
 KEY_KEPT_S: Final = 24 * 3600.0
 """How long an idempotency key stands for its call."""
@@ -46,15 +48,22 @@ class JournalRows(msgspec.Struct, frozen=True):
 
 
 class ChainedJournal:
-    """The port `Journal`: one hash chain for each tenant."""
+    """The port `Journal`: one hash chain for each tenant.
 
-    def __init__(self, rows: JournalRows, clock: Clock, processes: Processes) -> None:
+    Where it `shares`, what reads and denials leave behind in a burst may wait for each other (Spec 06 section
+    2); `flush` writes it at once. An intent or an outcome never waits, and goes behind what does.
+    """
+
+    def __init__(
+        self, rows: JournalRows, clock: Clock, processes: Processes, *, shares: bool = False
+    ) -> None:
         self._rows = rows
         self._clock = clock
         self._processes = processes
         self._quick = rows.transactions.writing(durable=False)
         self._durable = rows.transactions.writing(durable=True)
         self._unrecorded = 0
+        self._sharing: Sharing[AuditRecord] | None = Sharing(self._write) if shares else None
 
     def recall(self, use: KeyUse) -> Replay | Denial | None:
         """Look a key up: the recorded result, why it cannot be used, or None where it is free."""
@@ -78,6 +87,7 @@ class ChainedJournal:
     def intend(self, intent: AuditRecord, approval_ids: tuple[str, ...], use: KeyUse | None) -> Denial | None:
         """Make the intent durable, use up the approvals and reserve the key, all or nothing."""
         text = body(intent)
+        self.flush()
         try:
             with self._durable:
                 denial = self._intend(intent, text, approval_ids, use)
@@ -109,21 +119,38 @@ class ChainedJournal:
         self, record: AuditRecord, *, started: bool, use: KeyUse | None = None, result: bytes | None = None
     ) -> None:
         """Write the record that ends a call; an outcome is durable when this returns."""
-        text = body(record)
         try:
             if record.kind == "outcome":
                 self._processes.end(record.audit_id)
+                self.flush()
+                text = body(record)
                 with self._durable:
                     self._close(record, use, result if started else None, started=started)
                     self._append(record.attribution.tenant, record, text)
             elif record.attribution.session is None:
-                self._settle_stranger(record, text)
+                self._settle_stranger(record, body(record))
+            elif self._sharing is not None:
+                self._sharing.add(record)
             else:
-                with self._quick:
-                    self._append(record.attribution.tenant, record, text)
+                self._write((record,))
             self._rows.transactions.rest()
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
+
+    def flush(self) -> None:
+        """Write what waits. Raises `AuditUnavailable`."""
+        if self._sharing is None:
+            return
+        try:
+            self._sharing.flush()
+        except StoreUnavailable as problem:
+            raise AuditUnavailable(str(problem)) from problem
+
+    def _write(self, records: Sequence[AuditRecord]) -> None:
+        texts = [body(record) for record in records]
+        with self._quick:
+            for record, text in zip(records, texts, strict=True):
+                self._append(record.attribution.tenant, record, text)
 
     def _close(self, record: AuditRecord, use: KeyUse | None, result: bytes | None, *, started: bool) -> None:
         self._rows.intents.close(record.audit_id)

@@ -37,7 +37,7 @@ class Hcp:
         The session is `session`, else `HCP_SESSION`, else the store owner's own. Raises `BadSettings` where
         the environment holds an unknown or invalid setting, `StoreUnavailable` where the store does not open.
         """
-        runtime = Runtime.open(home=home, create_missing=True)
+        runtime = Runtime.open(home=home, create_missing=True, lasting=True)
         return cls(runtime, session if session is not None else runtime.settings.session)
 
     @overload

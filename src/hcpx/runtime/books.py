@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from hcpx.audit.verify import Verdict, verify_all
@@ -25,13 +24,15 @@ class Books:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    @cached_property
+    @property
     def audit(self) -> AuditViews:
-        """The records of calls."""
+        """The records of calls, those that waited to be written included."""
+        self._parts.journal.flush()
         return AuditViews(self._parts.chains, self._parts.intents, self._parts.processes)
 
     def verify(self) -> Sequence[Verdict]:
         """Check every chain of the store in one pass each."""
+        self._parts.journal.flush()
         return verify_all(self._parts.chains)
 
     @property

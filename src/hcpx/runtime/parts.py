@@ -52,9 +52,12 @@ class Adapters(dict[str, Adapter]):
 
 
 class Parts:
-    """Every part of one open store; what a call does not need is not made."""
+    """Every part of one open store; what a call does not need is not made.
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    `lasting` says that calls may come in bursts: their records then share commits (Spec 06 section 2).
+    """
+
+    def __init__(self, settings: Settings, database: Database, *, lasting: bool = False) -> None:
         self.settings = settings
         self.database = database
         self.clock = SystemClock()
@@ -80,6 +83,7 @@ class Parts:
                 "mcp": lambda: self._missing("mcp"),
             }
         )
+        self.journal = self._journal(shares=lasting)
         self.ports = Ports(
             clock=self.clock,
             sessions=self.sessions,
@@ -87,7 +91,7 @@ class Parts:
             grants=self.grants,
             directories=_Directories(),
             approvals=self.approvals,
-            journal=self._journal(),
+            journal=self.journal,
             seal=DigestSeal(self.vault),
             hub=Hub(self.vault, self._minters(), self.clock.now),
             redaction=self.redaction,
@@ -111,7 +115,7 @@ class Parts:
         minter: Minter = VaultSecret()
         return {minter.kind: minter}
 
-    def _journal(self) -> ChainedJournal:
+    def _journal(self, *, shares: bool) -> ChainedJournal:
         rows = JournalRows(
             transactions=self.database,
             chains=self.chains,
@@ -120,7 +124,7 @@ class Parts:
             approvals=self.approvals,
             strangers=Strangers(self.database),
         )
-        return ChainedJournal(rows, self.clock, self.processes)
+        return ChainedJournal(rows, self.clock, self.processes, shares=shares)
 
     def _wrap(self) -> Adapter:
         from hcpx.adapters.assembly import wrapped

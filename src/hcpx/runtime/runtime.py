@@ -40,18 +40,20 @@ class Runtime:
         self.settings = parts.settings
 
     @classmethod
-    def open(cls, *, home: str | None = None, create_missing: bool = False) -> Runtime:
+    def open(
+        cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False
+    ) -> Runtime:
         """Open the store of the settings, or the one in `home`.
 
         With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command
-        never does that. Raises `BadSettings`, and `StoreUnavailable` with the way out in its message.
+        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and `StoreUnavailable` with the way out in its message.
         """
         settings = read_settings()
         if home is not None:
             settings = msgspec.structs.replace(settings, home=home)
         if create_missing and not exists(settings.home):
             _create(settings)
-        return cls(Parts(settings, Database.open(settings.home)))
+        return cls(Parts(settings, Database.open(settings.home), lasting=lasting))
 
     def execute(
         self,
@@ -127,8 +129,11 @@ class Runtime:
         return Books(self._parts)
 
     def close(self) -> None:
-        """Close the store."""
-        self._parts.database.close()
+        """Close the store. Raises `AuditUnavailable` where what waits to be recorded cannot be."""
+        try:
+            self._parts.journal.flush()
+        finally:
+            self._parts.database.close()
 
     def _credential(self, token: str | None) -> Credential:
         return Credential(token, self.settings.cwd)

@@ -24,7 +24,10 @@ class Cache(Generic[_Key, _Value]):
 
     def current(self) -> dict[_Key, _Value]:
         """Return what is still true, to be looked up and added to."""
-        now = self._changes.changes()
+        return self.at(self._changes.changes())
+
+    def at(self, now: int) -> dict[_Key, _Value]:
+        """Return what is true at that count of changes, which the caller has just read."""
         at, held = self._state
         if at != now or len(held) > _LIMIT:
             held = {}

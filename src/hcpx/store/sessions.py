@@ -35,7 +35,8 @@ class LiveSessions:
     def live(self, credential: Credential) -> Session | None:
         """Return the session where it is live, else None; the owner's own takes its project from the cwd."""
         key = None if credential.token is None else token_hash(credential.token)
-        held = self._sessions.current()
+        changes = self._database.changes()
+        held = self._sessions.at(changes)
         session = held.get(key)
         if session is None:
             session = self._read(key)
@@ -45,7 +46,7 @@ class LiveSessions:
         if session.expires_at is not None and self._clock.now() >= session.expires_at:
             return None
         if session.owner and credential.cwd is not None and session.project is None and session.actor is None:
-            return self._placed(session, credential.cwd)
+            return self._placed(session, credential.cwd, changes)
         return session
 
     def _read(self, key: bytes | None) -> Session | None:
@@ -76,9 +77,9 @@ class LiveSessions:
                 f"the scope of session {session_id} cannot be read; run: hcpx session revoke {session_id}"
             ) from None
 
-    def _placed(self, session: Session, cwd: str) -> Session:
+    def _placed(self, session: Session, cwd: str, changes: int) -> Session:
         """Return the owner's session with the innermost registered project around `cwd`."""
-        held = self._projects.current()
+        held = self._projects.at(changes)
         projects = held.get(session.tenant)
         if projects is None:
             rows = self._database.all(queries.PROJECTS, (session.tenant,))
