@@ -85,7 +85,10 @@ class Sessions(Protocol):
     """Who is calling."""
 
     def live(self, credential: Credential) -> Session | None:
-        """Return the session where it is live (known, not expired, not revoked, principal and actor enabled), else None."""
+        """Return the session where it is live, else None.
+
+        Live: known, not expired, not revoked, principal and actor enabled.
+        """
         ...
 
 
@@ -93,7 +96,10 @@ class PackCatalog(Protocol):
     """The packs of a tenant and what operators laid over their rows."""
 
     def find(self, tenant: str, pack_id: str) -> Pack | None:
-        """Return the installed pack of exactly that id, or None. A linked pack is read from its folder as it is now."""
+        """Return the installed pack of exactly that id, or None.
+
+        A linked pack is read from its folder as it is now.
+        """
         ...
 
     def overlay(self, tenant: str, pack_id: str, verb_key: str) -> Overlay | None:
@@ -148,7 +154,10 @@ class Journal(Protocol):
     """The audit and what must be in one transaction with it."""
 
     def recall(self, use: KeyUse) -> Replay | Denial | None:
-        """Look a key up: the recorded result, `idempotency_conflict`, `busy` or `outcome_unknown`, or None where it is free."""
+        """Look a key up, None where it is free.
+
+        Else the recorded result, or `idempotency_conflict`, `busy` or `outcome_unknown`.
+        """
         ...
 
     def intend(self, intent: AuditRecord, approval_ids: tuple[str, ...], use: KeyUse | None) -> Denial | None:
@@ -158,7 +167,9 @@ class Journal(Protocol):
         """
         ...
 
-    def settle(self, record: AuditRecord, *, started: bool, use: KeyUse | None = None, result: bytes | None = None) -> None:
+    def settle(
+        self, record: AuditRecord, *, started: bool, use: KeyUse | None = None, result: bytes | None = None
+    ) -> None:
         """Write the record that ends a call: an `outcome` after its intent, else an `entry`.
 
         Where nothing was `started`, the intent's approvals are given back and its key is free again; else

@@ -1,4 +1,4 @@
-"""What the sandbox is asked to run, and how that ended: the contract between adapters and backends (Spec 04)."""
+"""What the sandbox is asked to run and how that ended: between adapters and backends (Spec 04)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ class PrivateFile(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """One program to run, fully decided: nothing here is looked up again.
 
-    `argv` is what the program gets behind its own name. `env` is the whole environment but for `HOME`, `TMPDIR`
-    and the variables of private files, which the backend sets to the private places that it makes. `directory` is
-    the working directory (opened); it is writable where `writable` is true. `read_only` are further paths the
-    child may see. `network` lists `host` or `host:port`; empty means none. Of each stream the first
-    `keep` bytes come back; the rest is read, counted and dropped. `on_output` gets raw bytes as they come.
+    `argv` is what the program gets behind its own name. `env` is the whole environment but for `HOME`,
+    `TMPDIR` and the variables of private files, which the backend sets to the private places that it makes.
+    `directory` is the working directory (opened); it is writable where `writable` is true.
+    `read_only` are further paths the child may see. `network` lists `host` or `host:port`; empty means none.
+    Of each stream the first `keep` bytes come back; the rest is read, counted and dropped. `on_output` gets
+    raw bytes as they come.
     """
 
     program: Program
@@ -54,7 +55,10 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a started program ended. `exit_code` is its status, 128+N for signal N; 124 after a timeout, 130 cancelled."""
+    """How a started program ended.
+
+    `exit_code` is its status, 128+N for signal N; 124 after a timeout, 130 cancelled.
+    """
 
     how: Literal["exit", "timeout", "cancelled"]
     exit_code: int

@@ -22,8 +22,9 @@ class MintRequest(msgspec.Struct, frozen=True):
 class Binding(msgspec.Struct, frozen=True):
     """A minted Binding: variables and at most one private file for the child, and every secret in them.
 
-    `file` is (name, content, variable). `secrets` are the values that redaction hides. A mock Binding has none.
-    `credential_id` names the credential in the audit without telling anything of its value.
+    `file` is (name, content, variable). `secrets` are the values that redaction hides.
+    A mock Binding has none. `credential_id` names the credential in the audit without telling anything
+    of its value.
     """
 
     family: str

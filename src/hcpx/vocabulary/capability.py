@@ -14,7 +14,8 @@ ANY: Final = "*"
 class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
     """One right: a capability for exact packs and commands, or `*`; an empty list of commands covers nothing.
 
-    `args_schema` is a JSON Schema text that the args must meet, `until` a Unix time in seconds; None is no bound.
+    `args_schema` is a JSON Schema text that the args must meet, `until` a Unix time in seconds;
+    None is no bound.
     """
 
     capability: str

@@ -10,9 +10,10 @@ from .text import headed, shown
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row of Spec 07: a stable code, the steps it can end, its text, the CLI's exit status, the next action.
+    """One row of Spec 07: a stable code, the steps it can end, its text, the CLI's exit status, a hint.
 
-    `error` and `hint` are templates in the style of `str.format`; `exit` is None where the child's own status counts.
+    `error` and `hint` are templates in the style of `str.format`; `exit` is None where the
+    child's own status counts.
     """
 
     code: str
@@ -33,16 +34,21 @@ _ENTRIES: Final = (
     Entry("denied", (3,), "denied: missing {capability} for {pack_id}.{verb_key}", 77,
           "hcpx grant {principal} {capability} --pack {pack_id} --verb {verb_key}"),
     Entry("forbidden", (3,), "denied: policy forbids {pack_id}.{verb_key}", 77, "hcpx policy show {pack_id}"),
-    Entry("confirm_required", (4,), "confirm required", 75, 'once it is agreed, send "confirm": true in args'),
+    Entry("confirm_required", (4,), "confirm required", 75,
+          'once it is agreed, send "confirm": true in args'),
     Entry("invalid_args", (4,), "invalid args: {pointer}: {why}", 64),
     Entry("approval_required", (4,), "approval required", 75, "hcpx approvals approve {approval_id}"),
     Entry("approval_denied", (4,), "approval denied: {reason}", 77),
     Entry("idempotency_conflict", (4,), "denied: idempotency_key reused", 77,
           "use a new idempotency_key for a call that differs"),
-    Entry("binding_missing", (5,), "binding {family} for {pack_id}: not connected", 78, "hcpx connect {pack_id}"),
-    Entry("binding_stale", (5,), "binding {family} for {pack_id}: stale: {why}", 78, "hcpx connect {pack_id}"),
-    Entry("binding_unavailable", (5,), "binding {family} for {pack_id}: unavailable: {why}", 78, "hcpx doctor"),
-    Entry("binding_forbidden", (5,), "binding {family} for {pack_id}: forbidden: {why}", 78, "hcpx connect {pack_id}"),
+    Entry("binding_missing", (5,), "binding {family} for {pack_id}: not connected", 78,
+          "hcpx connect {pack_id}"),
+    Entry("binding_stale", (5,), "binding {family} for {pack_id}: stale: {why}", 78,
+          "hcpx connect {pack_id}"),
+    Entry("binding_unavailable", (5,), "binding {family} for {pack_id}: unavailable: {why}", 78,
+          "hcpx doctor"),
+    Entry("binding_forbidden", (5,), "binding {family} for {pack_id}: forbidden: {why}", 78,
+          "hcpx connect {pack_id}"),
     Entry("no_mock", (5,), "no mock for {pack_id}.{verb_key}", 78,
           "declare a mock fixture for the command in its pack.yaml"),
     Entry("audit_unavailable", (5,), "audit unavailable", 70, "hcpx doctor"),
@@ -104,7 +110,7 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 def deny(code: str, *, step: int | None = None, hint: str | None = None, **fields: str) -> Denial:
-    """Make the denial `code` of the catalogue; `fields` fill its text, with invisible characters shown escaped.
+    """Make the denial `code` of the catalogue; `fields` fill its text, invisible characters escaped.
 
     `step` is needed only where the code can end several steps; `hint` replaces the catalogue's own.
     """

@@ -66,7 +66,7 @@ class OpenDirectory(Protocol):
 
 
 class Program(msgspec.Struct, frozen=True):
-    """What an Adapter would start: its real path (empty for an in-process one) and the digest of its content."""
+    """What an Adapter would start: its real path (empty where in-process) and its content's digest."""
 
     path: str = ""
     digest: str = ""
@@ -113,8 +113,8 @@ class Invocation(msgspec.Struct, frozen=True):
 class Ran(msgspec.Struct, frozen=True):
     """How a started call ended. `code` and `error` are None exactly where it succeeded.
 
-    `value` is msgspec.UNSET where there is none. Streams are redacted text, with the exact (redacted) bytes beside
-    them where they are not UTF-8. `sizes` and `digests` of the streams are for the audit.
+    `value` is msgspec.UNSET where there is none. Streams are redacted text, with the exact (redacted)
+    bytes beside them where they are not UTF-8. `sizes` and `digests` of the streams are for the audit.
     """
 
     value: object = msgspec.UNSET

@@ -69,7 +69,9 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
-_strict = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int)
+_strict = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int
+)
 _plain = json.JSONDecoder(parse_constant=_constant, parse_float=_float, parse_int=_int)
 
 
@@ -83,7 +85,7 @@ def read_strict(text: str, depth: int = ENVELOPE_DEPTH) -> object:
 
 
 def parse_strict(text: str) -> object:
-    """Parse one JSON text whose strings, nesting and keys are still to be `checked`, or raise `JsonProblem`."""
+    """Parse one JSON text, or raise `JsonProblem`; strings, nesting and keys are still to be `checked`."""
     try:
         value: object = _strict.decode(text)
     except JsonProblem:
@@ -103,7 +105,7 @@ def checked(value: object, depth: int = ENVELOPE_DEPTH) -> object:
     return _checked(value, depth, "")
 
 
-def _checked(value: object, depth: int, path: str) -> object:  # noqa: PLR0911 -- one return for each JSON type
+def _checked(value: object, depth: int, path: str) -> object:
     if isinstance(value, str):
         return _text(value, path)
     if value is None or isinstance(value, bool):
@@ -209,7 +211,7 @@ def mended(value: object) -> object:
     if isinstance(value, dict):
         return {mended_text(key): mended(item) for key, item in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- JSON
     if isinstance(value, list):
-        return [mended(item) for item in value]  # pyright: ignore[reportUnknownVariableType] -- JSON
+        return [mended(item) for item in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- JSON
     return value
 
 
@@ -224,17 +226,21 @@ def encode(value: object) -> bytes:
 
 
 def number_text(value: float) -> str:
-    """Return a number as ECMAScript's `String` writes it; an integer keeps all its digits (Spec 02 section 2 rule 3)."""
+    """Return a number as ECMAScript's `String` writes it; an integer keeps all its digits.
+
+    Spec 02 section 2 rule 3.
+    """
     if isinstance(value, int):
         return str(int(value))
-    if value == 0:
+    if not value:
         return "0"
     sign, digits, point = _shortest(value)
-    if 0 < point <= 21:  # noqa: PLR2004 -- the bounds of ECMA-262 Number::toString
+    # The bounds of ECMA-262 Number::toString.
+    if 0 < point <= 21:
         whole = digits[:point].ljust(point, "0")
         rest = digits[point:]
         return f"{sign}{whole}.{rest}" if rest else sign + whole
-    if -6 < point <= 0:  # noqa: PLR2004 -- the bounds of ECMA-262 Number::toString
+    if -6 < point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     mantissa = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
     return f"{sign}{mantissa}e{point - 1:+d}"
@@ -253,7 +259,10 @@ def _shortest(value: float) -> tuple[str, str, int]:
 
 
 def canonical(value: object) -> str:
-    """Return a JSON value in RFC 8785 form; integers keep all their digits, so 7 and 7.0 are equal (Spec 01 section 3)."""
+    """Return a JSON value in RFC 8785 form.
+
+    Integers keep all their digits, and 7 and 7.0 are equal (Spec 01 section 3).
+    """
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if value is None or isinstance(value, bool):
@@ -264,7 +273,7 @@ def canonical(value: object) -> str:
         items: list[tuple[str, object]] = sorted(value.items(), key=_utf16)  # pyright: ignore[reportUnknownArgumentType] -- JSON
         return "{" + ",".join(f"{canonical(key)}:{canonical(item)}" for key, item in items) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ",".join(canonical(item) for item in value) + "]"  # pyright: ignore[reportUnknownVariableType] -- JSON
+        return "[" + ",".join(canonical(item) for item in value) + "]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- JSON
     message = f"not a JSON value: {type(value).__name__}"
     raise TypeError(message)
 

@@ -1,4 +1,4 @@
-"""Packs as the runtime knows them: compiled once from a linted manifest, frozen, keyed by digest (Spec 02)."""
+"""Packs as the runtime knows them: compiled from a linted manifest, frozen, keyed by digest (Spec 02)."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class Skill(msgspec.Struct, frozen=True):
 class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     """One version of a pack: what its digest stands for.
 
-    `root` is the directory that holds its files (read-only for an installed pack; the owner's own for a linked one).
-    `digest` covers every file of the pack, so also the texts that agents read.
+    `root` is the directory that holds its files (read-only for an installed pack; the owner's own for a
+    linked one). `digest` covers every file of the pack, so also the texts that agents read.
     """
 
     id: str

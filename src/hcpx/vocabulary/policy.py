@@ -22,7 +22,7 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     file_mb: int = 1024
     concurrency: int = 16
     asked: tuple[str, ...] = ()
-    """The names of the limits that a Policy row or the operator set: those are enforced or the call is refused."""
+    """The limits that a Policy row or the operator set, by name: enforced, or the call is refused."""
 
 
 class PolicyRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,7 +59,9 @@ def tightened(row: PolicyRow, overlay: Overlay | None) -> PolicyRow:
     if overlay is None:
         return row
     lower = {
-        name: min(value, getattr(row.limits, name)) if name == "timeout_s" else int(min(value, getattr(row.limits, name)))
+        name: min(value, getattr(row.limits, name))
+        if name == "timeout_s"
+        else int(min(value, getattr(row.limits, name)))
         for name, value in overlay.limits.items()
     }
     asked = tuple(sorted({*row.limits.asked, *overlay.limits}))

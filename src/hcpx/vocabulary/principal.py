@@ -27,7 +27,7 @@ def is_pack_id(text: str) -> bool:
 
 
 def is_scope_id(text: str) -> bool:
-    """Tell whether `text` is an id of a tenant or a project: like a pack id, but no word that YAML or JSON own."""
+    """Tell whether `text` is a tenant's or project's id: like a pack id, but no word of YAML's or JSON's."""
     return is_pack_id(text) and text not in _RESERVED
 
 

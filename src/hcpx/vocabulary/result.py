@@ -10,8 +10,9 @@ from .invocation import Enforced
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What a call came to. A field that does not apply is UNSET and absent in JSON; `result` may be a JSON null.
+    """What a call came to.
 
+    A field that does not apply is UNSET and absent in JSON; `result` may be a JSON null.
     A Result is true where `ok` is, and can be matched on `code`.
     """
 

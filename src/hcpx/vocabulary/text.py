@@ -25,7 +25,7 @@ def headed(text: str, limit: int = ERROR_BYTES) -> str:
 
 def nearest(name: str, known: tuple[str, ...]) -> str | None:
     """Return the known name that `name` was most likely meant to be, or None."""
-    from difflib import get_close_matches  # noqa: PLC0415 -- only wrong names pay for this import
+    from difflib import get_close_matches  # only wrong names pay for this import
 
     found = get_close_matches(name, known, n=1, cutoff=0.6)
     return found[0] if found else None

@@ -1,0 +1,92 @@
+"""Why a program cannot be started, by name (Spec 07, `not_executable`)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import Final
+
+_HEAD: Final = 4096
+
+
+def why_not_started(path: str, problem: OSError) -> str:
+    """Name what is wrong with a program that the kernel refused to start."""
+    named = fault(path)
+    if named is not None:
+        return named
+    if problem.errno == errno.E2BIG:
+        return "argument list too long"
+    if problem.errno == errno.ENOEXEC:
+        return "wrong format: neither a program for this machine nor a script with a #! line"
+    if problem.errno == errno.ENOENT:
+        return f"missing interpreter {_loader(path) or 'of its format'}"
+    if problem.errno == errno.EACCES:
+        return "permission denied, or its file system is mounted noexec"
+    return os.strerror(problem.errno or 0)
+
+
+def fault(path: str, search_path: str = "") -> str | None:
+    """Look for what would keep a program from starting, or None; `search_path` is where `env` would look."""
+    try:
+        status = os.stat(path)
+    except OSError as problem:
+        return "no such file" if problem.errno in (errno.ENOENT, errno.ENOTDIR) else os.strerror(problem.errno or 0)
+    if stat.S_ISDIR(status.st_mode):
+        return "is a directory"
+    if not stat.S_ISREG(status.st_mode):
+        return "is no file"
+    if not os.access(path, os.X_OK, effective_ids=True):
+        return "no run bit"
+    return _script_fault(_head(path), search_path)
+
+
+def _script_fault(head: bytes, search_path: str) -> str | None:
+    """Look for what is wrong with the `#!` line of a script."""
+    if not head.startswith(b"#!"):
+        return None
+    line = head[2:].partition(b"\n")[0]
+    if line.endswith(b"\r"):
+        return "CR LF in the first line"
+    words = line.split()
+    if not words:
+        return "no interpreter in the first line"
+    interpreter = os.fsdecode(words[0])
+    if not os.path.exists(interpreter):  # noqa: PTH110 -- pathlib is not worth its import here
+        return f"missing interpreter {interpreter}"
+    if os.path.isdir(interpreter) or not os.access(interpreter, os.X_OK, effective_ids=True):  # noqa: PTH112 -- ditto
+        return f"interpreter {interpreter} has no run bit"
+    if search_path and os.path.basename(interpreter) == "env" and len(words) == 2:  # noqa: PTH119 -- ditto
+        return _env_fault(os.fsdecode(words[1]), search_path)
+    return None
+
+
+def _env_fault(name: str, search_path: str) -> str | None:
+    if "/" in name or "=" in name or name.startswith("-"):
+        return None
+    if any(os.access(os.path.join(folder, name), os.X_OK) for folder in search_path.split(":") if folder):  # noqa: PTH118
+        return None
+    return f"missing interpreter {name}"
+
+
+def _head(path: str) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, _HEAD)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _loader(path: str) -> str | None:
+    """Return the loader that an ELF program names, which is what is missing where the program itself is there."""
+    head = _head(path)
+    start = head.find(b"/ld")
+    start = head.rfind(b"\0", 0, start) + 1 if start > 0 else -1
+    if head[:4] != b"\x7fELF" or start < 1:
+        return None
+    return os.fsdecode(head[start:].partition(b"\0")[0])
