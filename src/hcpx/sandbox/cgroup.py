@@ -146,7 +146,7 @@ def processes(folder: str) -> list[int]:
         return []
 
 
-def remove(folder: str, tries: int = 50) -> bool:
+def remove(folder: str, tries: int = 500) -> bool:
     """Remove a group. The kernel lets go of the last process a moment after it has ended, hence the tries."""
     for _ in range(tries):
         try:
@@ -154,7 +154,7 @@ def remove(folder: str, tries: int = 50) -> bool:
         except FileNotFoundError:
             return True
         except OSError:
-            time.sleep(0.002)
+            time.sleep(0.0002)
         else:
             return True
     return False

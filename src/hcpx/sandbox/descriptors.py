@@ -17,9 +17,12 @@ class Descriptors:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for descriptor in self._ours:
-            os.close(descriptor)
-        self._ours.clear()
+        self.close()
+
+    def close(self) -> None:
+        """Close what is ours; more than once is fine."""
+        while self._ours:
+            os.close(self._ours.pop())
 
     def lend(self, descriptor: int) -> int:
         """Pass on one that stays the caller's."""

@@ -46,7 +46,7 @@ def below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def place(directory: str, pack_root: str, private: str) -> Place:
+def place(directory: str, pack_root: str, private: tuple[str, ...]) -> Place:
     """Say where a directory (its real path) goes.
 
     A project keeps its own path, since tools write it down; where that would lie on or above what the sandbox is made
@@ -54,7 +54,7 @@ def place(directory: str, pack_root: str, private: str) -> Place:
     """
     if directory == pack_root:
         return Place(PACK, private=False, pack=True)
-    if below(directory, private):
+    if any(below(directory, folder) for folder in private):
         return Place(WORKSPACE, private=True)
     return Place(directory if may_keep_path(directory) else WORKSPACE, private=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import os
 import platform
 import threading
@@ -11,9 +11,6 @@ from typing import Final
 import msgspec
 
 from hcpx.sandbox import cgroup, identity, interpreter, spawn, view
-from hcpx.sandbox.capture import Capture
-from hcpx.sandbox.descriptors import Descriptors
-from hcpx.sandbox.follow import follow
 from hcpx.sandbox.identity import Identity
 from hcpx.sandbox.job import Ended, Job, NotStarted
 from hcpx.sandbox.journal import Journal
@@ -22,27 +19,34 @@ from hcpx.vocabulary.invocation import Enforced
 
 from . import bubblewrap_policy as policy
 from .gate import Gate, command
-from .inner import Namespace, first_process
+from .handover import Handover
+from .inside import Inside
+from .staging import Stage, on_own_thread
 
-_SETUP_S: Final = 10.0
-_END_S: Final = 5.0
-_PIPES_S: Final = 0.5
 _SETPRIV: Final = "/usr/bin/setpriv"
+_TOO_LONG: Final = "argument list too long"
+_MESSAGE: Final = 500
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """What this backend needs to know of the machine: found once per boot by the self-test."""
+    """What this backend needs to know of the machine.
+
+    `private` holds the folders (real paths) of the runtime's private directories, `nobody` is the uid that these get
+    where the runtime is root. `proc`: a fresh /proc can be mounted inside; else there is none.
+    """
 
     bwrap: str
-    nobody: int
-    private: str
-    sites: cgroup.Sites
+    private: tuple[str, ...]
+    nobody: int = -1
+    bind_fd: bool = True
+    proc: bool = True
+    sites: cgroup.Sites = cgroup.Sites()
 
 
 class Bubblewrap:
     """Runs each job in a sandbox of its own. Jobs may run at the same time, each on its own thread.
 
-    The thread that calls `run` waits there for the end: bubblewrap would kill the sandbox of a thread that goes away.
+    The thread that starts one waits for its end: bubblewrap would kill the sandbox of a thread that goes away.
     """
 
     name = "bubblewrap"
@@ -51,132 +55,139 @@ class Bubblewrap:
         self._machine = machine
         self._journal = journal
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64")
-        self._made_over = threading.Lock()
+        self._base = policy.base(proc=machine.proc)
+        self._numbers = itertools.count(1)
+        self._making_over = threading.Lock()
 
     def can_mock(self) -> bool:
-        """No network and an ephemeral workspace are what this backend gives to every job that asks for no more."""
+        """Tell that no network and an ephemeral workspace hold here."""
         return True
 
     def enforced(self, job: Job) -> Enforced:
-        """Name what holds: paths are those inside."""
+        """Name what holds; paths are those inside. Memory is each process's own where no cgroup can be had."""
         place = self._place(job)
-        limits = job.limits
-        held: dict[str, float] = {
-            "timeout_s": limits.timeout_s,
-            "output_bytes": job.keep,
-            "processes": limits.processes,
-            "files": limits.files,
-            "file_mb": limits.file_mb,
-        }
-        held["memory_mb" if self._bounds(cgroup.MEMORY) else "memory_mb_each_process"] = limits.memory_mb
+        memory = "memory_mb" if self._machine.sites.bounds(cgroup.MEMORY) else "memory_mb_per_process"
         writable = (place.path,) if policy.is_writable(job, place) else ()
-        return Enforced(self.name, "none", (*writable, view.TEMPORARY, view.HOME), held)
+        limits: dict[str, float] = {
+            "timeout_s": job.limits.timeout_s,
+            "output_bytes": job.limits.output_bytes,
+            memory: job.limits.memory_mb,
+            "processes": job.limits.processes,
+            "files": job.limits.files,
+            "file_mb": job.limits.file_mb,
+        }
+        return Enforced(self.name, "none", (*writable, view.TEMPORARY, view.HOME), limits)
 
     def run(self, job: Job) -> Ended | NotStarted:
         """Run a job to its end (Spec 04)."""
         place = self._place(job)
+        if job.directory.fd < 0:
+            return NotStarted("not_executable", job.directory.problem or "working directory gone")
         who = identity.of(place, job.directory.fd, self._machine.nobody)
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
         try:
             if who.drop and place.private:
-                with self._made_over:
+                with self._making_over:
                     identity.make_over(job.directory.fd, who)
-            group = cgroup.make(self._machine.sites, str(id(job)), job.limits)
+            group = cgroup.make(self._machine.sites, str(next(self._numbers)), job.limits)
         except OSError as error:
-            return NotStarted("sandbox_unavailable", f"{error.filename or 'a directory'}: {error.strerror}")
+            return _unavailable(error)
+        inside = None
         try:
-            return self._confined(job, place, who, group)
+            inside = Inside(Gate(), group, self._journal)
+            return self._confined(job, place, who, inside)
+        except OSError as error:
+            return _unavailable(error)
         finally:
+            if inside is not None:
+                inside.close()
             group.remove()
 
     def _place(self, job: Job) -> view.Place:
         return view.place(job.directory.path, job.pack_root, self._machine.private)
 
-    def _bounds(self, controller: str) -> bool:
-        return self._machine.sites.bounds(controller)
-
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
-        if job.directory.fd < 0:
-            return NotStarted("not_executable", job.directory.problem or "working directory missing")
         if job.network:
             return NotStarted("sandbox_unavailable", "no network list here yet")
-        if who.is_root and not self._bounds(cgroup.PIDS):
+        if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
             why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
-            return NotStarted("sandbox_unavailable", f"{why}: give the directory to another user, or mount cgroups")
+            return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
         why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
-    def _confined(self, job: Job, place: view.Place, who: Identity, group: cgroup.Group) -> Ended | NotStarted:
-        gate = Gate()
-        status, status_theirs = os.pipe2(os.O_CLOEXEC)
-        run = self._journal.begin(stdin=os.fstat(gate.stdin).st_ino, groups=group.folders)
-        try:
-            with Descriptors() as pass_on:
-                pass_on.give(status_theirs)
-                arguments = policy.arguments(job, place, who, pass_on)
-                if isinstance(arguments, policy.Refused):
-                    return NotStarted("sandbox_unavailable", arguments.why)
-                arguments += ["--json-status-fd", str(status_theirs), "--seccomp", str(pass_on.content(self._filter))]
-                listed = pass_on.content(b"".join(os.fsencode(part) + b"\0" for part in arguments))
-                inside = command(
-                    job.limits,
-                    (policy.program(job), *job.argv),
-                    data=cgroup.MEMORY not in group.controllers,
-                    processes=not who.is_root,
-                )
-                argv = [*_as(who), self._machine.bwrap, "--args", str(listed), "--", *inside]
-                out, out_theirs = os.pipe2(os.O_CLOEXEC)
-                err, err_theirs = os.pipe2(os.O_CLOEXEC)
-                pass_on.give(out_theirs)
-                pass_on.give(err_theirs)
-                child = spawn.start(argv, env={}, stdin=gate.stdin, stdout=out_theirs, stderr=err_theirs, pass_fds=pass_on.passed)
-            gate.handed_over()
-            return self._attend(job, child, gate, status, Capture(out, err, job.keep, job.on_output), group, run)
-        finally:
-            gate.close()
-            os.close(status)
-            self._journal.done(run)
+    def _confined(self, job: Job, place: view.Place, who: Identity, inside: Inside) -> Ended | NotStarted:
+        stage = Stage() if who.drop else None
+        with Handover(stage, bind_fd=self._machine.bind_fd) as pass_on:
+            arguments = policy.arguments(job, place, who, pass_on)
+            if isinstance(arguments, policy.Refused):
+                return NotStarted("sandbox_unavailable", arguments.why)
+            arguments = [*self._base, *arguments]
+            told = pass_on.give(inside.status_writer())
+            arguments += ["--json-status-fd", str(told), "--seccomp", str(pass_on.content(self._filter))]
+            listed = pass_on.content(b"".join(_bytes(part) + b"\0" for part in arguments))
+            argv = [*self._as(who), self._machine.bwrap, "--args", str(listed), "--"]
+            argv += command(
+                job.limits,
+                (policy.program(job), *job.argv),
+                data=cgroup.MEMORY not in inside.group.controllers,
+                processes=not who.is_root,
+            )
+            start = spawn.Command(
+                executable=argv[0],
+                argv=tuple(argv),
+                env={},
+                timeout_s=job.limits.timeout_s,
+                keep=job.keep,
+                cancel=job.cancel,
+                stdin=inside.gate.stdin,
+                pass_fds=tuple(pass_on.passed),
+                on_output=job.on_output,
+            )
+            inside.on_start(pass_on.close)
+            return self._judged(job, inside, _started(start, inside, stage, job))
 
-    def _attend(self, job: Job, child, gate: Gate, status: int, capture: Capture, group: cgroup.Group, run: int) -> Ended | NotStarted:
-        first = first_process(status, child.pid, _SETUP_S)
-        pidfd = os.pidfd_open(child.pid)
-        if first is None:
-            child.kill()
-            child.wait()
-            capture.rest(0.5)
-            return NotStarted("sandbox_unavailable", capture.stderr.decode(errors="replace").strip()[:500])
-        space = Namespace(first)
-        try:
-            with contextlib.suppress(ProcessLookupError):
-                group.take(first)
-                for pid in inner_children(first):
-                    group.take(pid)
-            self._journal.started(run, child.pid, first)
-            gate.open()
-            how = follow(job, capture, pidfd, space.ask, space.kill)
-            space.kill()
-            space.gone(_END_S)
-            code = child.wait()
-            capture.rest(_PIPES_S)
-            verdict = gate.verdict()
-        finally:
-            space.close()
-            os.close(pidfd)
-        stdout_size, stderr_size = capture.sizes
-        if verdict == "shut" and how == "exit":
-            return NotStarted("sandbox_unavailable", capture.stderr.decode(errors="replace").strip()[:500] or "gate shut")
+    def _judged(self, job: Job, inside: Inside, finished: spawn.Finished | NotStarted) -> Ended | NotStarted:
+        if isinstance(finished, NotStarted):
+            if finished.code == "not_executable" and finished.why != _TOO_LONG:
+                return NotStarted("sandbox_unavailable", f"{self._machine.bwrap}: {finished.why}")
+            return finished
+        verdict = inside.gate.verdict()
+        said = finished.stderr.decode("utf-8", "replace").strip()[:_MESSAGE]
         if verdict == "not executed":
-            return NotStarted("not_executable", capture.stderr.decode(errors="replace").strip()[:200])
-        exit_code = {"timeout": 124, "cancelled": 130}.get(how, code)
-        return Ended(how, exit_code, capture.stdout, capture.stderr, stdout_size, stderr_size, self.enforced(job))
+            return NotStarted("not_executable", said.rsplit(": ", 1)[-1] or "cannot be executed")
+        if verdict == "shut" and finished.how != "cancelled":
+            if said.endswith("Argument list too long"):
+                return NotStarted("not_executable", _TOO_LONG)
+            return NotStarted("sandbox_unavailable", said or "the sandbox ended before its program began")
+        return finished.ended(self.enforced(job))
+
+    def _as(self, who: Identity) -> list[str]:
+        if not who.drop:
+            return []
+        ids = [f"--reuid={who.uid}", f"--regid={who.gid}"]
+        return [_SETPRIV, *ids, "--clear-groups", "--inh-caps=-all", "--"]
 
 
-from .inner import children_of as inner_children
+def _started(start: spawn.Command, inside: Inside, stage: Stage | None, job: Job) -> spawn.Finished | NotStarted:
+    if stage is None:
+        return spawn.run(start, inside)
+
+    def staged() -> spawn.Finished | NotStarted:
+        try:
+            stage.mount()
+        finally:
+            stage.close()
+        return spawn.run(start, inside)
+
+    return on_own_thread(staged, interrupted=job.cancel.cancel)
 
 
-def _as(who: Identity) -> list[str]:
-    if not who.drop:
-        return []
-    return [_SETPRIV, f"--reuid={who.uid}", f"--regid={who.gid}", "--clear-groups", "--inh-caps=-all", "--"]
+def _unavailable(error: OSError) -> NotStarted:
+    where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+    return NotStarted("sandbox_unavailable", where + (error.strerror or "input or output failed"))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

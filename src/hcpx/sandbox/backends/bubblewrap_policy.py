@@ -13,29 +13,13 @@ import stat
 import msgspec
 
 from hcpx.sandbox import view
-from hcpx.sandbox.descriptors import Descriptors
-
-from .staging import Stage
 from hcpx.sandbox.identity import Identity
 from hcpx.sandbox.job import Job
 
+from .handover import Handover
+
 _SHARED_MEMORY = 64 * 1024 * 1024
 _LARGEST_COPY = 1024 * 1024
-
-
-class Handover(Descriptors):
-    """How the sources of binds reach bubblewrap: by descriptor, or by way of a stage where it has another uid."""
-
-    def __init__(self, stage: Stage | None) -> None:
-        super().__init__()
-        self._stage = stage
-
-    def bind(self, source: int, destination: str, *, writable: bool = False) -> list[str]:
-        """Return the arguments that bind an open file or directory."""
-        option = "--bind" if writable else "--ro-bind"
-        if self._stage is not None:
-            return [option, self._stage.add(source), destination]
-        return [option + "-fd", str(self.lend(source)), destination]
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -44,7 +28,7 @@ class Refused(msgspec.Struct, frozen=True):
     why: str
 
 
-def base() -> list[str]:
+def base(*, proc: bool) -> list[str]:
     """Return what is the same for every job: namespaces, no capabilities, the read-only system, /proc and /dev."""
     arguments = [
         "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -57,15 +41,16 @@ def base() -> list[str]:
     arguments += ["--perms", "0755", "--dir", "/etc"]
     for name in view.ETC:
         arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
-    arguments += ["--remount-ro", "/proc", "--dev", "/dev"]
+    if proc:
+        arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--remount-ro", "/proc"]
+    arguments += ["--dev", "/dev"]
     return [*arguments, "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
 
 
 def arguments(job: Job, place: view.Place, who: Identity, pass_on: Handover) -> list[str] | Refused:
-    """Return the arguments for one job; its descriptors go into `pass_on`. Raises OSError where a path is not there."""
+    """Return what is added to `base` for one job; its descriptors go into `pass_on`. Raises OSError where a path is not there."""
     size = str(private_bytes(job))
-    made = [*base(), "--size", size, "--tmpfs", view.TEMPORARY, "--size", size, "--perms", "0700", "--tmpfs", view.HOME]
+    made = ["--size", size, "--tmpfs", view.TEMPORARY, "--size", size, "--perms", "0700", "--tmpfs", view.HOME]
     for name, content in view.MADE.items():
         made += ["--perms", "0644", "--file", str(pass_on.content(content)), f"/etc/{name}"]
     made += ["--perms", "0700", "--dir", view.PRIVATE_FILES] if job.files else []

@@ -9,6 +9,7 @@ opened through /proc.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from typing import Final
 
@@ -54,6 +55,11 @@ class Gate:
     def stdin(self) -> int:
         """The descriptor that becomes the script's stdin."""
         return self._theirs.fileno()
+
+    @property
+    def inode(self) -> int:
+        """What names that end for certain as long as anybody holds it."""
+        return os.fstat(self._theirs.fileno()).st_ino
 
     def handed_over(self) -> None:
         """Close their side here, so that its end is seen."""

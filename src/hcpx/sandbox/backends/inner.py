@@ -24,7 +24,7 @@ _STATUS = msgspec.json.Decoder(_Status)
 
 
 def first_process(status: int, outer: int, timeout_s: float) -> int | None:
-    """Read bubblewrap's status until it has told its child's pid; None where it ended, hung or told nonsense.
+    """Read bubblewrap's status until it has told its child's pid; None where it ended before. Raises TimeoutError.
 
     The document arrives in pieces. The pid is believed only of a child of the outer process, which is ours and not
     waited for yet, so that the number cannot have been given to somebody else.
@@ -34,7 +34,7 @@ def first_process(status: int, outer: int, timeout_s: float) -> int | None:
     told = b""
     while b"}" not in told:
         if not poll.poll(timeout_s * 1000):
-            return None
+            raise TimeoutError
         piece = os.read(status, 4096)
         if not piece:
             return None
@@ -89,10 +89,13 @@ class Namespace:
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def gone(self, timeout_s: float) -> bool:
-        """Wait until the last process inside has ended."""
+        """Wait until the last process inside has ended, and reap the first where it is ours (we may be a subreaper)."""
         poll = select.poll()
         poll.register(self._handle, select.POLLIN)
-        return bool(poll.poll(timeout_s * 1000))
+        ended = bool(poll.poll(timeout_s * 1000))
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PIDFD, self._handle, os.WEXITED | os.WNOHANG)
+        return ended
 
     def close(self) -> None:
         """Give the descriptor back."""

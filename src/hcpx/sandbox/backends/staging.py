@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Outcome = TypeVar("Outcome")
 
-_ROOT: Final = "/sys"  # every machine has it, and nothing that a sandbox is made of lies there
+_ROOT: Final = "/sys/kernel"  # every machine has it; neither a sandbox nor the thread itself needs it
 _OPEN_TREE, _MOVE_MOUNT = 428, 429
 _CLONE, _CLOEXEC, _EMPTY_PATH, _RECURSIVE, _FROM_EMPTY_PATH = 1, 0o2000000, 0x1000, 0x8000, 4
 _AT_FDCWD: Final = -100
