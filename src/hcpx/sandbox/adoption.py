@@ -1,9 +1,10 @@
 """How a run's processes are told from everybody else's, and come to us when their parents end.
 
-While a run is on, this process is a "child subreaper": orphans become its children instead of init's. An orphan is
-known by a tag that it cannot lose by changing its name, group, session or environment: a value of RLIMIT_LOCKS,
-which the kernel has not enforced since 2.4, yet which every process hands on to its children and only lowers. Each
-run owns a stretch of values; a runtime inside a run divides its own stretch, so that tags nest.
+While a run is on, this process is a "child subreaper": orphans become its children instead of init's. An
+orphan is known by a tag that it cannot lose by changing its name, group, session or environment: a value of
+RLIMIT_LOCKS, which the kernel has not enforced since 2.4, yet which every process hands on to its children
+and only lowers. Each run owns a stretch of values; a runtime inside a run divides its own stretch, so that
+tags nest.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Tag(msgspec.Struct, frozen=True):
 def _from_file(pid: int) -> int:
     """Read the tag of a process of another user, whose limits cannot be asked for but may be read."""
     try:
-        with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123 -- pathlib is not worth its import here
+        with open(f"/proc/{pid}/limits", "rb") as file:
             line = next(line for line in file if line.startswith(b"Max file locks"))
         return int(line.split()[4])
     except (OSError, StopIteration, ValueError):

@@ -1,4 +1,4 @@
-"""Drains a program's two streams together, keeps the head of each, and never blocks the program (Spec 04 section 3)."""
+"""Drains a program's two streams together and keeps the head of each (Spec 04 section 3)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Capture:
         for fd in self._streams:
             self._poll.register(fd, select.POLLIN)
 
-    def until_end(self, pidfd: int, deadline: float, wake: int = -1, tick: Callable[[], None] | None = None) -> Event:
+    def until_end(
+        self, pidfd: int, deadline: float, wake: int = -1, tick: Callable[[], None] | None = None
+    ) -> Event:
         """Drain until the process ends, the monotonic `deadline` is past or `wake` is written to.
 
         `tick` is called about once a second.

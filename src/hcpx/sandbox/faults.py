@@ -31,7 +31,11 @@ def fault(path: str, search_path: str = "") -> str | None:
     try:
         status = os.stat(path)
     except OSError as problem:
-        return "no such file" if problem.errno in (errno.ENOENT, errno.ENOTDIR) else os.strerror(problem.errno or 0)
+        return (
+            "no such file"
+            if problem.errno in (errno.ENOENT, errno.ENOTDIR)
+            else os.strerror(problem.errno or 0)
+        )
     if stat.S_ISDIR(status.st_mode):
         return "is a directory"
     if not stat.S_ISREG(status.st_mode):
@@ -52,11 +56,11 @@ def _script_fault(head: bytes, search_path: str) -> str | None:
     if not words:
         return "no interpreter in the first line"
     interpreter = os.fsdecode(words[0])
-    if not os.path.exists(interpreter):  # noqa: PTH110 -- pathlib is not worth its import here
+    if not os.path.exists(interpreter):
         return f"missing interpreter {interpreter}"
-    if os.path.isdir(interpreter) or not os.access(interpreter, os.X_OK, effective_ids=True):  # noqa: PTH112 -- ditto
+    if os.path.isdir(interpreter) or not os.access(interpreter, os.X_OK, effective_ids=True):
         return f"interpreter {interpreter} has no run bit"
-    if search_path and os.path.basename(interpreter) == "env" and len(words) == 2:  # noqa: PTH119 -- ditto
+    if search_path and os.path.basename(interpreter) == "env" and len(words) == 2:
         return _env_fault(os.fsdecode(words[1]), search_path)
     return None
 
@@ -64,7 +68,7 @@ def _script_fault(head: bytes, search_path: str) -> str | None:
 def _env_fault(name: str, search_path: str) -> str | None:
     if "/" in name or "=" in name or name.startswith("-"):
         return None
-    if any(os.access(os.path.join(folder, name), os.X_OK) for folder in search_path.split(":") if folder):  # noqa: PTH118
+    if any(os.access(os.path.join(folder, name), os.X_OK) for folder in search_path.split(":") if folder):
         return None
     return f"missing interpreter {name}"
 
@@ -83,7 +87,7 @@ def _head(path: str) -> bytes:
 
 
 def _loader(path: str) -> str | None:
-    """Return the loader that an ELF program names, which is what is missing where the program itself is there."""
+    """Return the loader that an ELF program names: what is missing where the program itself is there."""
     head = _head(path)
     start = head.find(b"/ld")
     start = head.rfind(b"\0", 0, start) + 1 if start > 0 else -1

@@ -43,7 +43,7 @@ def row(pid: int) -> Row | None:
     data = content(f"/proc/{pid}/stat")
     if not data:
         return None
-    # The name stands in brackets and may hold anything, brackets and blanks too: what counts comes behind the last one.
+    # The name stands in brackets and may hold anything, brackets too: what counts comes behind the last.
     fields = data[data.rindex(b")") + 2 :].split()
     return Row(pid, chr(fields[0][0]), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
 

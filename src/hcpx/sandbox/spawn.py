@@ -1,15 +1,16 @@
 """Starts a program and sees it to its end: the only module that starts a process (Spec 04 sections 2 and 3).
 
-How to use it: `run(Command(...), Care())` starts the program and returns `Finished`, or `NotStarted` where nothing
-ran. No shell; a session of its own; descriptors 0, 1, 2 and `pass_fds` only (under the same numbers); default
-handling of SIGPIPE; stdin is `/dev/null` unless `stdin` is an open descriptor. The answer comes when the program itself
-ends, plus at most `DRAIN_S` for what is still in the pipes. At the deadline or at cancel the program is asked to end
-(`Care.ask`), and after `GRACE_S` it and its whole tree are killed. Whatever happens, also an exception in a
-callback, nothing of the tree is alive when `run` returns.
+How to use it: `run(Command(...), Care())` starts the program and returns `Finished`, or `NotStarted` where
+nothing ran. No shell; a session of its own; descriptors 0, 1, 2 and `pass_fds` only (under the same
+numbers); default handling of SIGPIPE; stdin is `/dev/null` unless `stdin` is an open descriptor. The answer
+comes when the program itself ends, plus at most `DRAIN_S` for what is still in the pipes. At the deadline
+or at cancel the program is asked to end (`Care.ask`), and after `GRACE_S` it and its whole tree are killed.
+Whatever happens, also an exception in a callback, nothing of the tree is alive when `run` returns.
 
-A backend subclasses `Care` for what differs: `started` runs right after the start, in the same thread and before
-anything is awaited (set limits, read what a helper reports, open a gate); `ask` sends the polite signal; `kill` comes
-before the kill of the tree, for processes that can be reached through a descriptor only.
+A backend subclasses `Care` for what differs: `started` runs right after the start, in the same thread and
+before anything is awaited (set limits, read what a helper reports, open a gate); `ask` sends the polite
+signal; `kill` comes before the kill of the tree, for processes that can be reached through a descriptor
+only.
 
 For a program that a helper process starts for us, `capture.Capture` drains its pipes all the same.
 """
@@ -53,8 +54,9 @@ _ABANDON_S: Final = 5.0
 class Command(msgspec.Struct, frozen=True):
     """What to start. `argv` holds the program's own name too, `env` is the whole environment.
 
-    `directory` is the descriptor of the working directory (-1: the root directory). Of each stream the first `keep`
-    bytes come back. `mark` is a text that stands in the `env` of this run and of no other: an orphan is known by it.
+    `directory` is the descriptor of the working directory (-1: the root directory). Of each stream the
+    first `keep` bytes come back. `mark` is a text that stands in the `env` of this run and of no other: an
+    orphan is known by it.
     """
 
     executable: str
@@ -78,7 +80,7 @@ class Care:
     """What a backend does at the turns of a run; this one adds nothing."""
 
     def started(self, pid: int) -> str | None:  # noqa: ARG002 -- for those who need it
-        """Do what must be done right after the start; a text refuses: all is killed, and it counts as not started."""
+        """Do what must be done right after the start; a text refuses: all is killed, as if not started."""
         return None
 
     def ask(self, tree: Tree) -> None:
@@ -215,7 +217,7 @@ class _Started:
         try:
             end = os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG | flags)
         except ChildProcessError:
-            # Some other part of this process took the status: it stays unknown, and Popen need not look for it.
+            # Some other part of this process took the status: Popen need not look for it any more.
             self._process.returncode = UNKNOWN_STATUS
             return True
         if end is None:
@@ -239,24 +241,21 @@ class _Started:
 
 
 def _start(command: Command) -> _Started | NotStarted:
-    ours: list[int] = []
-    theirs: list[int] = []
+    opened: list[int] = []
     try:
         for _ in range(2):
-            reader, writer = os.pipe()
-            ours.append(reader)
-            theirs.append(writer)
-        process = _popen(command, *theirs)
+            opened.extend(os.pipe())
+        process = _popen(command, opened[1], opened[3])
         if isinstance(process, NotStarted):
             return process
         pidfd = _pidfd(process)
-        capture = Capture(*ours, command.keep, command.on_output)
-        ours.clear()
+        capture = Capture(opened[0], opened[2], command.keep, command.on_output)
+        opened[:] = opened[1::2]
         return _Started(process, pidfd, capture, command.mark)
     except OSError as problem:
         return _unavailable(problem)
     finally:
-        for fd in (*ours, *theirs):
+        for fd in opened:
             os.close(fd)
 
 

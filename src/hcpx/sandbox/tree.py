@@ -1,9 +1,9 @@
 """The processes of one run, and how all of them are ended (Spec 04 section 3).
 
-A process belongs to the run where it is of the leader's group or session, was seen below the leader, or is an orphan
-that came to us and bears the run's tag or mark; and so does everything below it. Nothing else is ever signalled or
-reaped: the embedding application has children of its own. A process is signalled through a descriptor, after
-its start time was compared, so that a number given out again never hits somebody else.
+A process belongs to the run where it is of the leader's group or session, was seen below the leader, or is
+an orphan that came to us and bears the run's tag or mark; and so does everything below it. Nothing else is
+ever signalled or reaped: the embedding application has children of its own. A process is signalled through
+a descriptor, after its start time was compared, so that a number given out again never hits somebody else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOMENT_S: Final = 0.001
 
 
 class Tree:
-    """The tree below `leader`, a process just started in a session of its own; `mark` is a text in its environment."""
+    """The tree below `leader`, just started in its own session; `mark` is a text in its environment."""
 
     def __init__(self, leader: int, mark: str = "") -> None:
         self._leader = leader
