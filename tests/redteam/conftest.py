@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import shutil
 import subprocess
-import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.redteam.attempts import ATTEMPTS, ORDINARY, PRIVATE, SETTINGS
+from tests.redteam.attempts import ATTEMPTS, ORDINARY, SETTINGS
+from tests.redteam.people import NOBODY, as_user, python
 
 Rows = dict[str, dict[str, Any]]
 BACKENDS = ("primary",)
-_ROOT = pathlib.Path(__file__).parents[2]
-_NOBODY = 65534
 _rows: dict[str, Rows] = {}
 
 
@@ -29,27 +25,12 @@ def settings() -> tuple[str, ...]:
     return SETTINGS if os.geteuid() == 0 else (ORDINARY,)
 
 
-def _python(folder: str) -> list[str]:
-    """A Python that any uid may start, with what is tested beside it: a checkout may lie in somebody's home."""
-    copies = os.path.join(folder, "lib")
-    for name in ("src/hcpx", "tests/redteam"):
-        shutil.copytree(_ROOT / name, os.path.join(copies, name.removeprefix("src/")), dirs_exist_ok=True)
-    site = sysconfig.get_paths()["purelib"]
-    shutil.copytree(os.path.join(site, "msgspec"), os.path.join(copies, "msgspec"))
-    pathlib.Path(copies, "tests/__init__.py").touch()
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    found = next((path for path in (f"/usr/bin/{version}", f"/usr/local/bin/{version}") if os.path.exists(path)), None)
-    if found is None:
-        pytest.skip(f"no {version} below /usr, where every uid may start it")
-    return ["/usr/bin/env", "-i", "PATH=/usr/bin:/bin", f"PYTHONPATH={copies}", "PYTHONDONTWRITEBYTECODE=1", found]
-
-
 def _lay_out(folder: str, uid: int) -> list[str]:
     pack = os.path.join(folder, "pack")
     os.mkdir(pack)
     shutil.copy(os.path.join(os.path.dirname(__file__), "attacks.py"), pack)
     os.chmod(os.path.join(pack, "attacks.py"), 0o755)
-    command = [*_python(folder), "-m", "tests.redteam.ground"]
+    command = [*python(folder), "-m", "tests.redteam.ground"]
     if os.geteuid() != 0:
         return command
     shutil.copy(os.path.realpath("/usr/bin/python3"), os.path.join(pack, "setuid"))
@@ -58,7 +39,7 @@ def _lay_out(folder: str, uid: int) -> list[str]:
         return command
     for path in (folder, pack, os.path.join(pack, "attacks.py")):
         os.chown(path, uid, uid)
-    return ["/usr/bin/setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
+    return as_user(uid, command)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +48,7 @@ def rows() -> Iterator[dict[str, Rows]]:
     for setting in settings():
         folder = tempfile.mkdtemp(prefix="hcpx-redteam-")
         try:
-            command = _lay_out(folder, _NOBODY if setting == ORDINARY and os.geteuid() == 0 else os.geteuid())
+            command = _lay_out(folder, NOBODY if setting == ORDINARY and os.geteuid() == 0 else os.geteuid())
             ended = subprocess.run(
                 [*command, setting, ",".join(BACKENDS), folder], cwd="/", stdout=subprocess.PIPE, check=True, timeout=600
             )
@@ -96,5 +77,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             cells = [attempt.title.ljust(62), *(_word(row.get(name)).ljust(10) for name in BACKENDS)]
             terminalreporter.write_line("".join(cells) + ("worked" if row["control"]["worked"] else "not here"))
 
-
-__all__ = ["PRIVATE", "rows", "settings"]

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import msgspec
 
-from . import cgroup, identity, selftest, syscalls, view
+from . import cgroup, identity, janitor, selftest, syscalls, view
 from .backends import bubblewrap_binary, bubblewrap_policy, gate
 from .backends.bubblewrap import Bubblewrap, Machine
 from .job import Backend, NotStarted
@@ -40,6 +40,7 @@ def choose(mode: Mode, places: Places) -> Backend | NotStarted:
         return Native(os.path.join(places.state, "native"))
     if sys.platform != "linux":
         return NotStarted("sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local")
+    janitor.sweep(places.state)
     places = Places(places.state, tuple(os.path.realpath(folder) for folder in places.private))
     proof = selftest.recall(places.proof, _key())
     if proof is not None and bubblewrap_binary.mark(proof.program) == proof.mark:

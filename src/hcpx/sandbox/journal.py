@@ -2,7 +2,7 @@
 
 One file for each runtime process, locked as long as that lives, one JSON line for each event. After a crash the next
 runtime finds the file unlocked and clears up by what it says (`janitor`): recorded pids with their start times, the
-inode of the socket that is a helper's stdin, groups, directories. Never by a program's name.
+inode of the socket that is a helper's stdin, control groups. Never by a program's name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     stdin: int = 0
     processes: tuple[Process, ...] = ()
     groups: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
     done: bool = False
 
 
@@ -61,7 +60,7 @@ def identify(*pids: int) -> tuple[Process, ...]:
 
 
 class Journal:
-    """This process's own file. All methods may be called from any thread."""
+    """A file of this process's own. All methods may be called from any thread, and after a fork."""
 
     def __init__(self, state: str) -> None:
         self._folder = os.path.join(state, FOLDER)
@@ -72,7 +71,7 @@ class Journal:
         self._last = 0
         self._open: set[int] = set()
 
-    def begin(self, *, stdin: int, groups: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> int:
+    def begin(self, *, stdin: int, groups: tuple[str, ...] = ()) -> int:
         """Record what a run made, before it starts anything; returns the run's number. Raises OSError."""
         with self._lock:
             if self._owner != os.getpid():
@@ -80,7 +79,7 @@ class Journal:
             self._last += 1
             run = self._last
             self._open.add(run)
-            self._write(Line(run, boot_id(), stdin=stdin, groups=groups, folders=folders))
+            self._write(Line(run, boot_id(), stdin=stdin, groups=groups))
         return run
 
     def started(self, run: int, *pids: int) -> None:
@@ -108,8 +107,8 @@ class Journal:
     def _create(self) -> None:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         pid = os.getpid()
-        self._path = os.path.join(self._folder, f"{pid}-{started_at(pid)}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._path = os.path.join(self._folder, f"{pid}-{os.urandom(8).hex()}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.open(self._path, flags, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._owner = pid

@@ -59,6 +59,10 @@ class Bubblewrap:
         self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
+    def close(self) -> None:
+        """Take the record of this runtime away."""
+        self._journal.close()
+
     def can_mock(self) -> bool:
         """Tell that no network and an ephemeral workspace hold here."""
         return True
@@ -80,9 +84,10 @@ class Bubblewrap:
 
     def run(self, job: Job) -> Ended | NotStarted:
         """Run a job to its end (Spec 04)."""
-        place = self._place(job)
         if job.directory.fd < 0:
             return NotStarted("not_executable", job.directory.problem or "working directory gone")
+        job = msgspec.structs.replace(job, pack_root=os.path.realpath(job.pack_root))
+        place = self._place(job)
         who = identity.of(place, job.directory.fd, self._machine.nobody)
         trouble = self._trouble(job, who)
         if trouble is not None:
@@ -95,18 +100,20 @@ class Bubblewrap:
         except OSError as error:
             return _unavailable(error)
         inside = None
+        gate = Gate()
         try:
-            inside = Inside(Gate(), group, self._journal)
+            inside = Inside(gate, group, self._journal, job.cancel)
             return self._confined(job, place, who, inside)
         except OSError as error:
             return _unavailable(error)
         finally:
+            gate.close()
             if inside is not None:
                 inside.close()
             group.remove()
 
     def _place(self, job: Job) -> view.Place:
-        return view.place(job.directory.path, job.pack_root, self._machine.private)
+        return view.place(job.directory.path, os.path.realpath(job.pack_root), self._machine.private)
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if job.network:

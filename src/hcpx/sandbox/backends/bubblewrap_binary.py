@@ -47,7 +47,8 @@ def places() -> list[str]:
 
 def find() -> list[Binary]:
     """Return the usable ones, best first."""
-    return [found for path in places() if (found := look_at(path)) is not None]
+    found = [one for path in places() if (one := look_at(path)) is not None]
+    return list({one.mark: one for one in reversed(found)}.values())[::-1]  # /bin is mostly /usr/bin
 
 
 def look_at(path: str) -> Binary | None:

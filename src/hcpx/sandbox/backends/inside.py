@@ -11,6 +11,7 @@ from hcpx.sandbox import spawn
 from hcpx.sandbox.cgroup import Group
 from hcpx.sandbox.journal import Journal
 from hcpx.sandbox.tree import Tree
+from hcpx.vocabulary.invocation import Cancel
 
 from .gate import Gate
 from .inner import Namespace, children_of, first_process
@@ -22,11 +23,13 @@ _END_S: Final = 5.0
 class Inside(spawn.Care):
     """The care for one run. Raises OSError where the run cannot be written down."""
 
-    def __init__(self, gate: Gate, group: Group, journal: Journal) -> None:
+    def __init__(self, gate: Gate, group: Group, journal: Journal, cancel: Cancel) -> None:
         self.gate = gate
         self.group = group
         self._journal = journal
         self._run = journal.begin(stdin=gate.inode, groups=group.folders)
+        self._cancel = cancel
+        self._is_open = False
         self._status = -1
         self._space: Namespace | None = None
         self._on_start: Callable[[], None] = lambda: None
@@ -61,13 +64,19 @@ class Inside(spawn.Care):
             return None  # the same
         except OSError as error:
             return f"the process cannot be bounded: {error.strerror}"
-        self.gate.open()
+        if not self._cancel.cancelled:
+            self._is_open = True
+            self.gate.open()
         return None
 
     def ask(self, tree: Tree) -> None:
         """Ask the program itself: bubblewrap would end at once, its first process does not listen."""
-        if self._space is not None:
+        if self._space is None:
+            return
+        if self._is_open:
             self._space.ask()
+        else:  # nobody is there yet who could be asked
+            self._space.kill()
 
     def kill(self) -> None:
         """End every process inside and wait until the last of them is gone."""
@@ -77,7 +86,6 @@ class Inside(spawn.Care):
 
     def close(self) -> None:
         """Give the descriptors back, once nothing of the run is left."""
-        self.gate.close()
         self._journal.done(self._run)
         if self._space is not None:
             self._space.close()
