@@ -6,7 +6,7 @@ import itertools
 import os
 import platform
 import threading
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,6 +22,9 @@ from .gate import Gate, command
 from .handover import Handover
 from .inside import Inside
 from .staging import Stage, on_own_thread
+
+if TYPE_CHECKING:
+    from .outlet import Outlet
 
 _SETPRIV: Final = "/usr/bin/setpriv"
 _TOO_LONG: Final = "argument list too long"
@@ -80,7 +83,8 @@ class Bubblewrap:
             "files": job.limits.files,
             "file_mb": job.limits.file_mb,
         }
-        return Enforced(self.name, "none", (*writable, view.TEMPORARY, view.HOME), limits)
+        network = f"proxy: {', '.join(job.network)}" if job.network else "none"
+        return Enforced(self.name, network, (*writable, view.TEMPORARY, view.HOME), limits)
 
     def run(self, job: Job) -> Ended | NotStarted:
         """Run a job to its end (Spec 04)."""
@@ -102,10 +106,13 @@ class Bubblewrap:
         inside = None
         gate = Gate()
         try:
-            inside = Inside(gate, group, self._journal, job.cancel)
+            outlet = _outlet(job)
+            inside = Inside(gate, group, self._journal, job.cancel, outlet)
             return self._confined(job, place, who, inside)
         except OSError as error:
             return _unavailable(error)
+        except ValueError as error:
+            return NotStarted("sandbox_unavailable", f"the network list: {error}")
         finally:
             gate.close()
             if inside is not None:
@@ -116,8 +123,6 @@ class Bubblewrap:
         return view.place(job.directory.path, os.path.realpath(job.pack_root), self._machine.private)
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
-        if job.network:
-            return NotStarted("sandbox_unavailable", "no network list here yet")
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
             why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
             return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
@@ -130,7 +135,7 @@ class Bubblewrap:
             arguments = policy.arguments(job, place, who, pass_on)
             if isinstance(arguments, policy.Refused):
                 return NotStarted("sandbox_unavailable", arguments.why)
-            arguments = [*self._base, *arguments]
+            arguments = [*self._base, *arguments, *inside.variables()]
             told = pass_on.give(inside.status_writer())
             arguments += ["--json-status-fd", str(told), "--seccomp", str(pass_on.content(self._filter))]
             listed = pass_on.content(b"".join(_bytes(part) + b"\0" for part in arguments))
@@ -168,7 +173,7 @@ class Bubblewrap:
             if said.endswith("Argument list too long"):
                 return NotStarted("not_executable", _TOO_LONG)
             return NotStarted("sandbox_unavailable", said or "the sandbox ended before its program began")
-        return finished.ended(self.enforced(job))
+        return msgspec.structs.replace(finished.ended(self.enforced(job)), network=inside.contacts())
 
     def _as(self, who: Identity) -> list[str]:
         if not who.drop:
@@ -189,6 +194,14 @@ def _started(start: spawn.Command, inside: Inside, stage: Stage | None, job: Job
         return spawn.run(start, inside)
 
     return on_own_thread(staged, interrupted=job.cancel.cancel)
+
+
+def _outlet(job: Job) -> Outlet | None:
+    if not job.network:
+        return None
+    from .outlet import Outlet  # it loads what no other job needs
+
+    return Outlet(job.network)
 
 
 def _unavailable(error: OSError) -> NotStarted:

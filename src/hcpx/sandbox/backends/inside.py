@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hcpx.sandbox import spawn
 from hcpx.sandbox.cgroup import Group
+from hcpx.sandbox.job import Contact
 from hcpx.sandbox.journal import Journal
 from hcpx.sandbox.tree import Tree
 from hcpx.vocabulary.invocation import Cancel
 
 from .gate import Gate
 from .inner import Namespace, children_of, first_process
+
+if TYPE_CHECKING:
+    from .outlet import Outlet
 
 _SETUP_S: Final = 10.0
 _END_S: Final = 5.0
@@ -23,12 +27,13 @@ _END_S: Final = 5.0
 class Inside(spawn.Care):
     """The care for one run. Raises OSError where the run cannot be written down."""
 
-    def __init__(self, gate: Gate, group: Group, journal: Journal, cancel: Cancel) -> None:
+    def __init__(self, gate: Gate, group: Group, journal: Journal, cancel: Cancel, outlet: Outlet | None) -> None:
         self.gate = gate
         self.group = group
         self._journal = journal
         self._run = journal.begin(stdin=gate.inode, groups=group.folders)
         self._cancel = cancel
+        self._outlet = outlet
         self._is_open = False
         self._status = -1
         self._space: Namespace | None = None
@@ -42,6 +47,20 @@ class Inside(spawn.Care):
     def on_start(self, close: Callable[[], None]) -> None:
         """Have this called once the helper holds its descriptors, so that theirs are the only ones."""
         self._on_start = close
+
+    def variables(self) -> list[str]:
+        """Return the arguments that tell the program of its network."""
+        if self._outlet is None:
+            return []
+        from .netns import variables
+
+        return [part for name, value in variables().items() for part in ("--setenv", name, value)]
+
+    def contacts(self) -> tuple[Contact, ...]:
+        """Return what was decided about the network."""
+        if self._outlet is None:
+            return ()
+        return tuple(Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items())
 
     def started(self, pid: int) -> str | None:
         """Let the program run once the limits of its whole tree hold and the tree is on record (Spec 04 section 3)."""
@@ -60,10 +79,12 @@ class Inside(spawn.Care):
                 with contextlib.suppress(ProcessLookupError):
                     self.group.take(child)
             self._journal.started(self._run, pid, first)
+            if self._outlet is not None:
+                self._outlet.open(first)
         except ProcessLookupError:
             return None  # the same
         except OSError as error:
-            return f"the process cannot be bounded: {error.strerror}"
+            return f"the sandbox cannot be made ready: {error.strerror}"
         if not self._cancel.cancelled:
             self._is_open = True
             self.gate.open()
@@ -86,6 +107,8 @@ class Inside(spawn.Care):
 
     def close(self) -> None:
         """Give the descriptors back, once nothing of the run is left."""
+        if self._outlet is not None:
+            self._outlet.close()
         self._journal.done(self._run)
         if self._space is not None:
             self._space.close()
