@@ -42,13 +42,16 @@ class Turnstile:
         self, key: Key, limit: int, within: float, cancel: Cancel
     ) -> Literal["in", "busy", "cancelled"]:
         """Wait for a place, at most so many seconds. After `in`, and only then, `leave` is owed."""
-        waiting = _Waiting(limit)
         with self._lock:
-            lane = self._lanes.setdefault(key, _Lane())
+            lane = self._lanes.get(key)
+            if lane is None:
+                lane = self._lanes[key] = _Lane()
+            if lane.running < limit and not lane.waiting:
+                lane.running += 1
+                return "in"
+            waiting = _Waiting(limit)
             lane.waiting.append(waiting)
-            lane.admit()
-        if not waiting.admitted:
-            self._wait(key, waiting, within, cancel)
+        self._wait(key, waiting, within, cancel)
         if waiting.admitted:
             return "in"
         return "cancelled" if cancel.cancelled else "busy"

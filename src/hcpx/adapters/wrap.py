@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from hcpx.ports import Redaction, Redactor
-from hcpx.sandbox.environment import environment
+from hcpx.sandbox.environment import Environments
 from hcpx.sandbox.job import Backend, Ended, Job, NotStarted, PrivateFile
-from hcpx.sandbox.programs import Allowed, Digests, Found, find
+from hcpx.sandbox.programs import Found, Programs
 from hcpx.sandbox.workspace import Folder, Workspaces
 from hcpx.vocabulary.binding import Binding
 from hcpx.vocabulary.denial import Denial, deny
@@ -35,29 +34,22 @@ class Choose(Protocol):
 
 
 class Wrapped:
-    """Runs the program of a wrap pack.
-
-    `allowed` gives the real path that the host's operator stored for a program, or None. `search_path` is the
-    runtime's own, `locale` the variables of its process that a program may see.
-    """
+    """Runs the programs of wrap packs."""
 
     def __init__(
         self,
         *,
         choose: Choose,
         workspaces: Workspaces,
-        allowed: Allowed,
+        programs: Programs,
         redaction: Redaction,
-        search_path: str,
-        locale: Mapping[str, str],
+        environments: Environments,
     ) -> None:
         self._choose = choose
         self._workspaces = workspaces
-        self._allowed = allowed
+        self._programs = programs
         self._redaction = redaction
-        self._search_path = search_path
-        self._locale = locale
-        self._digests = Digests()
+        self._environments = environments
         self._turnstile = Turnstile()
 
     def inspect(self, target: Target) -> Program | Denial:
@@ -66,7 +58,7 @@ class Wrapped:
         if isinstance(found, Denial):
             return found
         try:
-            return Program(found.path, self._digests.of(found.path))
+            return Program(found.path, self._programs.digest(found.path))
         except OSError as problem:
             return deny("not_executable", bin=found.name, why=problem.strerror or "cannot be read")
 
@@ -149,7 +141,7 @@ class Wrapped:
 
     def _found(self, pack: Pack) -> Found | Denial:
         wrap = _wrap(pack)
-        found = find(wrap.bin, pack.root, self._search_path, self._allowed)
+        found = self._programs.find(wrap.bin, pack.root)
         if isinstance(found, Found):
             return found
         if found.why is not None:
@@ -164,7 +156,7 @@ class Wrapped:
             "HCP_VERB_KEY": invocation.command.verb_key,
             "HCP_REQUEST_ID": invocation.envelope.request_id or invocation.audit_id,
         }
-        return environment(self._search_path, self._locale, wrap.agent_env, invocation.binding.env, facts)
+        return self._environments.of(wrap.agent_env, invocation.binding.env, facts)
 
 
 def _wrap(pack: Pack) -> Wrap:

@@ -13,12 +13,10 @@ import itertools
 import os
 import resource
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
-
-if TYPE_CHECKING:
-    import ctypes
 
 _RLIMIT_LOCKS: Final = 10
 _TOP: Final = 2**62
@@ -32,6 +30,13 @@ class Tag(msgspec.Struct, frozen=True):
 
     low: int
     high: int
+
+    def put_on(self, pid: int) -> None:
+        """Put the tag on a process; one that cannot be had (it changed its user) goes without."""
+        try:
+            resource.prlimit(pid, _RLIMIT_LOCKS, (self.low, self.high))
+        except (OSError, ValueError):
+            return
 
     def on(self, pid: int) -> bool:
         """Tell whether a process bears this tag, or one inside of it."""
@@ -58,7 +63,7 @@ class _State:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.runs = 0
-        self.was_on = False
+        self.was_on: bool | None = None
         soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
         self.top = _TOP if hard == resource.RLIM_INFINITY else min(hard, _TOP)
         self.base = 0 if hard == resource.RLIM_INFINITY else min(max(soft, 0), self.top)
@@ -66,7 +71,7 @@ class _State:
 
 
 _state = _State()
-_libc: ctypes.CDLL | None = None
+_libc_prctl: Callable[..., int] | None = None
 
 
 def _anew() -> None:
@@ -82,8 +87,9 @@ def begin() -> None:
     with _state.lock:
         _state.runs += 1
         if _state.runs == 1:
-            _state.was_on = _prctl_get()
-            _prctl_set(on=True)
+            if _state.was_on is None:
+                _state.was_on = _is_subreaper()
+            _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def finish() -> None:
@@ -91,36 +97,28 @@ def finish() -> None:
     with _state.lock:
         _state.runs -= 1
         if _state.runs == 0 and not _state.was_on:
-            _prctl_set(on=False)
+            _prctl(_PR_SET_CHILD_SUBREAPER, 0)
 
 
-def tagged(pid: int) -> Tag | None:
-    """Put a tag of its own on a process just started, or return None where that cannot be had."""
+def new_tag() -> Tag | None:
+    """Return a tag that no other run of this process bears, or None where runs are nested too deep."""
     width = (_state.top - _state.base) // _SLOTS
     if width == 0:
         return None
     low = _state.base + next(_state.next) % _SLOTS * width
-    try:
-        resource.prlimit(pid, _RLIMIT_LOCKS, (low, low + width))
-    except OSError:
-        return None
     return Tag(low, low + width)
 
 
 def _prctl(option: int, argument: object) -> None:
-    global _libc  # noqa: PLW0603 -- looked up once
-    if _libc is None:
+    global _libc_prctl  # noqa: PLW0603 -- looked up once
+    if _libc_prctl is None:
         import ctypes  # loaded only by who starts a program
 
-        _libc = ctypes.CDLL(None)
-    _libc.prctl(option, argument, 0, 0, 0)
+        _libc_prctl = ctypes.CDLL(None).prctl
+    _libc_prctl(option, argument, 0, 0, 0)
 
 
-def _prctl_set(*, on: bool) -> None:
-    _prctl(_PR_SET_CHILD_SUBREAPER, int(on))
-
-
-def _prctl_get() -> bool:
+def _is_subreaper() -> bool:
     import ctypes
 
     found = ctypes.c_int(0)

@@ -69,9 +69,9 @@ class Capture:
         while True:
             ready = self._poll.poll(max(0.0, min(deadline, next_tick) - time.monotonic()) * 1000)
             found: set[int] = set()
-            for fd, _ in ready:
+            for fd, event in ready:
                 if fd in self._streams:
-                    self._read(fd)
+                    self._read(fd, event)
                 else:
                     found.add(fd)
             if pidfd in found:
@@ -91,8 +91,8 @@ class Capture:
         deadline = time.monotonic() + within
         while self._open:
             ready = self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
-            for fd, _ in ready:
-                self._read(fd)
+            for fd, event in ready:
+                self._read(fd, event)
             if not ready or time.monotonic() > deadline:
                 return
 
@@ -100,16 +100,16 @@ class Capture:
         """Drain for so long, whether anybody still writes or not."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            for fd, _ in self._poll.poll(left * 1000):
-                self._read(fd)
+            for fd, event in self._poll.poll(left * 1000):
+                self._read(fd, event)
 
     def close(self) -> None:
         """Close both streams."""
         for fd in self._streams:
             os.close(fd)
 
-    def _read(self, fd: int) -> None:
-        data = os.read(fd, _CHUNK)
+    def _read(self, fd: int, event: int) -> None:
+        data = os.read(fd, _CHUNK) if event & select.POLLIN else b""
         if not data:
             self._poll.unregister(fd)
             self._open.discard(fd)

@@ -12,7 +12,10 @@ _HEAD: Final = 4096
 
 def why_not_started(path: str, problem: OSError) -> str:
     """Name what is wrong with a program that the kernel refused to start."""
-    named = fault(path)
+    try:
+        named = file_fault(path, os.stat(path)) or script_fault(first_bytes(path))
+    except OSError as gone:
+        return "no such file" if gone.errno in (errno.ENOENT, errno.ENOTDIR) else _text(gone)
     if named is not None:
         return named
     if problem.errno == errno.E2BIG:
@@ -23,30 +26,22 @@ def why_not_started(path: str, problem: OSError) -> str:
         return f"missing interpreter {_loader(path) or 'of its format'}"
     if problem.errno == errno.EACCES:
         return "permission denied, or its file system is mounted noexec"
-    return os.strerror(problem.errno or 0)
+    return _text(problem)
 
 
-def fault(path: str, search_path: str = "") -> str | None:
-    """Look for what would keep a program from starting, or None; `search_path` is where `env` would look."""
-    try:
-        status = os.stat(path)
-    except OSError as problem:
-        return (
-            "no such file"
-            if problem.errno in (errno.ENOENT, errno.ENOTDIR)
-            else os.strerror(problem.errno or 0)
-        )
+def file_fault(path: str, status: os.stat_result) -> str | None:
+    """Look for what keeps a file from being a program, or None."""
     if stat.S_ISDIR(status.st_mode):
         return "is a directory"
     if not stat.S_ISREG(status.st_mode):
         return "is no file"
     if not os.access(path, os.X_OK, effective_ids=True):
         return "no run bit"
-    return _script_fault(_head(path), search_path)
+    return None
 
 
-def _script_fault(head: bytes, search_path: str) -> str | None:
-    """Look for what is wrong with the `#!` line of a script."""
+def script_fault(head: bytes, search_path: str = "") -> str | None:
+    """Look for what is wrong with the `#!` line of a script, or None; `env` looks along `search_path`."""
     if not head.startswith(b"#!"):
         return None
     line = head[2:].partition(b"\n")[0]
@@ -65,15 +60,8 @@ def _script_fault(head: bytes, search_path: str) -> str | None:
     return None
 
 
-def _env_fault(name: str, search_path: str) -> str | None:
-    if "/" in name or "=" in name or name.startswith("-"):
-        return None
-    if any(os.access(os.path.join(folder, name), os.X_OK) for folder in search_path.split(":") if folder):
-        return None
-    return f"missing interpreter {name}"
-
-
-def _head(path: str) -> bytes:
+def first_bytes(path: str) -> bytes:
+    """Return the beginning of a program, empty where it may be run but not read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
@@ -86,11 +74,24 @@ def _head(path: str) -> bytes:
         os.close(fd)
 
 
+def _env_fault(name: str, search_path: str) -> str | None:
+    if "/" in name or "=" in name or name.startswith("-"):
+        return None
+    folders = [folder for folder in search_path.split(":") if folder]
+    if any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders):
+        return None
+    return f"missing interpreter {name}"
+
+
 def _loader(path: str) -> str | None:
     """Return the loader that an ELF program names: what is missing where the program itself is there."""
-    head = _head(path)
+    head = first_bytes(path)
     start = head.find(b"/ld")
     start = head.rfind(b"\0", 0, start) + 1 if start > 0 else -1
     if head[:4] != b"\x7fELF" or start < 1:
         return None
     return os.fsdecode(head[start:].partition(b"\0")[0])
+
+
+def _text(problem: OSError) -> str:
+    return os.strerror(problem.errno or 0)

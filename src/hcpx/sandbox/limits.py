@@ -1,10 +1,10 @@
 """The limits of one run that the kernel holds for a single program (Spec 04 section 3).
 
-They are put on right after the start: a program's very first moment is without them, which only an
-isolating backend can help. Memory is bounded per process. The number of processes is counted by the kernel
-per user, not per run, and not at all for root: so it is held, and named as held, only where it was asked
-for, as so many more than the user has at the start; else a looser bound keeps a runaway program from taking
-the machine.
+They are put on right after the start: a program's very first moment is without them, and what it has
+started by then is caught up with. Only an isolating backend can do better. Memory is bounded per process.
+The number of processes is counted by the kernel per user, not per run, and not at all for root: so it is
+held, and named as held, only where it was asked for, as so many more than the user has at the start; else a
+looser bound keeps a runaway program from taking the machine.
 """
 
 from __future__ import annotations
@@ -19,6 +19,17 @@ from hcpx.vocabulary.policy import Limits
 from . import proc
 
 _MIB: Final = 1024 * 1024
+# What this process may have at most, and so whatever it starts.
+_HARD: Final = {
+    which: resource.getrlimit(which)[1]
+    for which in (
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_DATA,
+        resource.RLIMIT_NOFILE,
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_NPROC,
+    )
+}
 BY_KERNEL: Final = ("memory_mb", "processes", "files", "file_mb")
 
 
@@ -67,11 +78,11 @@ def holding(limits: Limits) -> dict[str, float]:
 
 
 def _put(pid: int, which: int, value: int) -> bool:
+    hard = _HARD[which]
+    bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
     try:
-        _, hard = resource.prlimit(pid, which)
-        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.prlimit(pid, which, (bound, bound))
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 

@@ -1,7 +1,7 @@
 """Private folders for single calls: 0700, named by chance, gone after the call, and after a crash too.
 
-A folder is locked as long as its call's process lives, so that what nobody has locked belongs to a dead
-one: the first call of a process removes those. One that came back empty is used again.
+A folder is locked as long as its call's process lives, so that what nobody has locked belongs to a dead one:
+the first call of a process removes those. One that came back as it was made is used again.
 """
 
 from __future__ import annotations
@@ -13,20 +13,24 @@ import threading
 import time
 from typing import Final
 
-import msgspec
-
 from .removal import remove
 
 _YOUNG_S: Final = 60
 _SPARE: Final = 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A file system tells times by the kernel's tick, of at most this length.
+_TICK_NS: Final = 20_000_000
 
 
-class PrivateFolder(msgspec.Struct, frozen=True):
-    """A folder of one call; `fd` holds its lock."""
+class PrivateFolder:
+    """A folder of one call; its descriptor holds its lock."""
 
-    path: str
-    fd: int
+    def __init__(self, path: str, fd: int) -> None:
+        self.path = path
+        self.fd = fd
+        self.changed: tuple[int, ...] = ()
+        self.settled = False
+        """Whether its last change was so long ago that another one cannot bear the same time."""
 
 
 class PrivateFolders:
@@ -47,13 +51,19 @@ class PrivateFolders:
                 self._spare.clear()
                 self._sweep()
                 self._process = os.getpid()
-            if self._spare:
-                return self._spare.pop()
-        return self._made()
+            folder = self._spare.pop() if self._spare else None
+        if folder is None:
+            return self._made()
+        folder.settled = time.time_ns() - max(folder.changed) > _TICK_NS
+        return folder
 
     def give_back(self, folder: PrivateFolder) -> bool:
-        """Take a folder back and empty it; tell whether nothing of it is left."""
-        if self._clean(folder):
+        """Take a folder back and empty it; tell whether nothing of the call is left."""
+        try:
+            untouched = self._is_untouched(folder)
+        except OSError:
+            untouched = False
+        if untouched:
             with self._lock:
                 if len(self._spare) < _SPARE and self._process == os.getpid():
                     self._spare.append(folder)
@@ -81,17 +91,18 @@ class PrivateFolders:
             raise
         return PrivateFolder(path, fd)
 
-    def _clean(self, folder: PrivateFolder) -> bool:
-        """Tell whether a folder is as it was made."""
-        try:
-            paths = [os.path.join(folder.path, room) for room in self._rooms]
-            if sorted(os.listdir(folder.fd)) != sorted(self._rooms):
-                return False
-            return all(
-                stat.S_IMODE(os.lstat(path).st_mode) == 0o700 for path in (folder.path, *paths)
-            ) and not any(os.listdir(path) for path in paths)
-        except OSError:
-            return False
+    def _is_untouched(self, folder: PrivateFolder) -> bool:
+        """Tell whether a folder is as it was made: by the times of its last changes, else by a look at it."""
+        states = [os.fstat(folder.fd), *(os.lstat(f"{folder.path}/{room}") for room in self._rooms)]
+        changed = tuple(state.st_ctime_ns for state in states)
+        if folder.settled and changed == folder.changed:
+            return True
+        folder.changed = changed
+        return (
+            all(state.st_mode == stat.S_IFDIR | 0o700 for state in states)
+            and sorted(os.listdir(folder.fd)) == sorted(self._rooms)
+            and not any(os.listdir(f"{folder.path}/{room}") for room in self._rooms)
+        )
 
     def _sweep(self) -> None:
         """Remove what calls of dead processes have left."""
@@ -102,12 +113,12 @@ class PrivateFolders:
                 fd = os.open(path, _FOLDER)
             except OSError:
                 continue
-            if _abandoned(fd):
+            if _is_abandoned(fd):
                 remove(path)
             os.close(fd)
 
 
-def _abandoned(fd: int) -> bool:
+def _is_abandoned(fd: int) -> bool:
     # One made this moment may not be locked yet.
     if time.time() - os.fstat(fd).st_mtime < _YOUNG_S:
         return False

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from .faults import fault
+from .faults import file_fault, first_bytes, script_fault
 
 Allowed = Callable[[str], str | None]
 """Gives the real path that was stored for a program at `hcpx allow`, or None."""
@@ -32,38 +32,51 @@ class NotFound(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
-def find(name: str, root: str, search_path: str, allowed: Allowed) -> Found | NotFound:
-    """Find the program `name` of a pack below `root`, links resolved; what is checked is what is started.
+class _File(msgspec.Struct, frozen=True):
+    """A file: its real path, its state, that of the folders above it, and why it is no program."""
 
-    A relative path with a slash, or a bare name at the pack's root, is the pack's own file: its digest holds
-    it. All else is a program of the host and needs `allowed`.
-    """
-    if not name or name != name.strip() or "\0" in name:
-        return NotFound(hint="the name of a program has no blanks around it")
-    if not os.path.isabs(name):
-        path = os.path.join(root, name)
-        if "/" in name:
-            return _own(path, root, search_path)
-        if _is_program(path):
-            return _own(path, root, search_path)
-        path = _on_path(name, search_path)
-    else:
-        path = name
-    return _of_host(name, path, search_path, allowed)
+    real: str
+    status: os.stat_result
+    folders: list[os.stat_result]
+    fault: str | None
 
 
-class Digests:
-    """The sha256 of programs' contents; a file is read again only where it has changed."""
+class Programs:
+    """The programs of this host; `search_path` is the runtime's own, never a caller's."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[_Stamp, str]] = {}
+    def __init__(self, search_path: str, allowed: Allowed) -> None:
+        self._search_path = search_path
+        self._allowed = allowed
+        self._heads: dict[str, tuple[_Stamp, bytes]] = {}
+        self._digests: dict[str, tuple[_Stamp, str]] = {}
 
-    def of(self, path: str) -> str:
-        """Return the digest of a file; raises `OSError` where it cannot be read."""
+    def find(self, name: str, root: str) -> Found | NotFound:
+        """Find the program `name` of a pack below `root`, links resolved: what is checked is what is started.
+
+        A relative path with a slash, or a bare name at the pack's root, is the pack's own file: its digest
+        holds it. All else is a program of the host and must be allowed.
+        """
+        if not name or name != name.strip() or "\0" in name:
+            return NotFound(hint="the name of a program has no blanks around it")
+        if name.startswith("/"):
+            return self._of_host(name, name, _look(name))
+        path = f"{root}/{name}"
+        file = _look(path)
+        if "/" in name or (file is not None and file.fault is None):
+            return self._own(path, file, root)
+        for folder in self._search_path.split(":"):
+            # A relative part of the search path would be the caller's directory.
+            path = f"{folder}/{name}"
+            file = _look(path) if folder.startswith("/") else None
+            if file is not None and file.fault is None:
+                return self._of_host(name, path, file)
+        return NotFound()
+
+    def digest(self, path: str) -> str:
+        """Return the sha256 of a file's content, or raise `OSError`; read again only where it changed."""
         with open(path, "rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            known = self._known.get(path)
+            stamp = _stamp(os.fstat(file.fileno()))
+            known = self._digests.get(path)
             if known is not None and known[0] == stamp:
                 return known[1]
             from hashlib import sha256
@@ -71,60 +84,74 @@ class Digests:
             state = sha256()
             while part := file.read(_CHUNK):
                 state.update(part)
-        self._known[path] = (stamp, state.hexdigest())
+        self._digests[path] = (stamp, state.hexdigest())
         return state.hexdigest()
 
+    def _own(self, path: str, file: _File | None, root: str) -> Found | NotFound:
+        top = _look(root)
+        real = os.path.realpath(path) if file is None else file.real
+        if top is None or not real.startswith(top.real.rstrip("/") + "/"):
+            return NotFound(hint="a program of a pack lies inside the pack's directory")
+        if file is None:
+            return NotFound("no such file")
+        return self._sound(file, real)
 
-def _own(path: str, root: str, search_path: str) -> Found | NotFound:
-    real = os.path.realpath(path)
-    if not real.startswith(os.path.realpath(root) + "/"):
-        return NotFound(hint="a program of a pack lies inside the pack's directory")
-    why = fault(real, search_path)
-    return Found(real, real) if why is None else NotFound(why)
+    def _of_host(self, name: str, path: str, file: _File | None) -> Found | NotFound:
+        if file is None or self._allowed(name) != file.real:
+            return NotFound()
+        if not _is_safe(file):
+            return NotFound(
+                hint=f"{name} or a folder on the way to it can be changed by anybody: forbid that"
+            )
+        return self._sound(file, path)
+
+    def _sound(self, file: _File, name: str) -> Found | NotFound:
+        why = file.fault or script_fault(self._head(file), self._search_path)
+        return Found(file.real, name) if why is None else NotFound(why)
+
+    def _head(self, file: _File) -> bytes:
+        """Return the first bytes of a program, read again only where it has changed."""
+        stamp = _stamp(file.status)
+        known = self._heads.get(file.real)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        head = first_bytes(file.real)
+        self._heads[file.real] = (stamp, head)
+        return head
 
 
-def _of_host(name: str, path: str | None, search_path: str, allowed: Allowed) -> Found | NotFound:
-    real = None if path is None else os.path.realpath(path)
-    if path is None or real is None or allowed(name) != real:
-        return NotFound()
-    if not _is_safe(real):
-        return NotFound(
-            hint=f"{name}, or a folder on the way to it, can be changed by anybody: take that right away"
-        )
-    why = fault(real, search_path)
-    return Found(real, path) if why is None else NotFound(why)
-
-
-def _on_path(name: str, search_path: str) -> str | None:
-    """Return the first match on the search path; a relative part of that would be the caller's directory."""
-    for folder in search_path.split(":"):
-        path = os.path.join(folder, name)
-        if folder.startswith("/") and _is_program(path):
-            return path
-    return None
-
-
-def _is_program(path: str) -> bool:
+def _look(path: str) -> _File | None:
+    """Return what a path leads to, links resolved, or None."""
+    if not os.access(path, os.F_OK):
+        return None
+    if "/." in path or "//" in path:
+        path = os.path.realpath(path)
     try:
-        mode = os.stat(path).st_mode
+        way = _way(path)
+        if any(stat.S_ISLNK(status.st_mode) for status in way):
+            path = os.path.realpath(path)
+            way = _way(path)
     except OSError:
-        return False
-    return stat.S_ISREG(mode) and os.access(path, os.X_OK, effective_ids=True)
+        return None
+    return _File(path, way[0], way[1:], file_fault(path, way[0]))
 
 
-def _is_safe(real: str) -> bool:
+def _way(path: str) -> list[os.stat_result]:
+    """Return the state of a file and of every folder above it, no link followed."""
+    way = [os.lstat(path)]
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        way.append(os.lstat(path))
+    return way
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _is_safe(file: _File) -> bool:
     """Tell whether neither the program nor a folder above it is anybody's to change."""
-    try:
-        if os.lstat(real).st_mode & stat.S_IWOTH:
-            return False
-        folder = os.path.dirname(real)
-        while True:
-            status = os.lstat(folder)
-            roots = status.st_mode & stat.S_ISVTX and status.st_uid == 0
-            if status.st_mode & stat.S_IWOTH and not roots:
-                return False
-            if folder == "/":
-                return True
-            folder = os.path.dirname(folder)
-    except OSError:
-        return False
+    return not file.status.st_mode & stat.S_IWOTH and not any(
+        folder.st_mode & stat.S_IWOTH and not (folder.st_mode & stat.S_ISVTX and folder.st_uid == 0)
+        for folder in file.folders
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from . import adoption, proc
@@ -26,13 +26,31 @@ class Tree:
 
     def __init__(self, leader: int, mark: str = "") -> None:
         self._leader = leader
-        self._tag = adoption.tagged(leader)
+        self._tag = adoption.new_tag()
         self._mark = os.fsencode(mark)
         self._began = time.monotonic()
         self._seen: dict[int, int] = {}
         self._reaped = False
         self.left_running = False
         """Whether anything was still alive when `end` came."""
+
+    def claim(self, put_on: Callable[[int], object]) -> None:
+        """Tag the leader, and every process that it had started by then after `put_on` was called with it.
+
+        What is born later inherits both the tag and what `put_on` did.
+        """
+        if self._tag is not None:
+            self._tag.put_on(self._leader)
+        claimed = {self._leader}
+        while fresh := [
+            row for row in self._members(proc.born_since(self._leader)) if row.pid not in claimed
+        ]:
+            for row in fresh:
+                claimed.add(row.pid)
+                if self._tag is None or not self._tag.on(row.pid):
+                    put_on(row.pid)
+                    if self._tag is not None:
+                        self._tag.put_on(row.pid)
 
     def ask_to_end(self) -> None:
         """Send TERM to every process of the tree, to a stopped one too, and remember who was there."""

@@ -36,7 +36,10 @@ class Folders:
 
     def open(self, path: str) -> Folder:
         """Open a directory, no symlink followed on its last part; where that fails, the value says why."""
-        return _opened(path, os.O_NOFOLLOW)
+        folder = _opened(path, os.O_NOFOLLOW)
+        if folder.fd >= 0:
+            folder.path = os.readlink(f"/proc/self/fd/{folder.fd}")
+        return folder
 
 
 class Workspaces:
@@ -108,7 +111,7 @@ def _opened(path: str, flags: int = 0) -> Folder:
         return Folder(path, problem="no path of a directory")
     except OSError as problem:
         return Folder(path, problem=_why(problem, path))
-    return Folder(os.readlink(f"/proc/self/fd/{fd}"), fd)
+    return Folder(path, fd)
 
 
 def _why(problem: OSError, path: str) -> str:

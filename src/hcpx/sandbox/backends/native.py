@@ -104,6 +104,10 @@ class _Limited(Care):
         missing = [name for name in limits.BY_KERNEL if name in self._wanted.asked and name not in self.held]
         return f"the limit {missing[0]} cannot be put on a program here" if missing else None
 
+    def put_on(self, pid: int) -> None:
+        """Put the limits on what it had started by then."""
+        limits.put_on(pid, self._wanted)
+
 
 def _enforced(held: dict[str, float]) -> Enforced:
     return Enforced(sandbox=Native.name, network="unrestricted", writable=("/",), limits=held)
