@@ -106,6 +106,31 @@ def write_outside(facts: Facts) -> str | None:
         return "opened for writing" if facts["secret"] in file.read() else None
 
 
+def chmod_outside(facts: Facts) -> str | None:
+    os.chmod(facts["outside"] + "/target", 0o666)
+    return "changed"
+
+
+def touch_outside(facts: Facts) -> str | None:
+    os.utime(facts["outside"] + "/target", (1, 1))
+    return "changed"
+
+
+def label_outside(facts: Facts) -> str | None:
+    os.setxattr(facts["outside"] + "/target", "user.hcpx", b"x")
+    return "changed"
+
+
+def truncate_outside(facts: Facts) -> str | None:
+    os.truncate(facts["outside"] + "/target", len(facts["secret"]))
+    return "changed"
+
+
+def watch_outside(facts: Facts) -> str | None:
+    watch = LIBC.inotify_add_watch(LIBC.inotify_init(), facts["outside"].encode(), 0x100)
+    return "watched" if watch >= 0 else None
+
+
 def read_through_link(facts: Facts) -> str | None:
     os.symlink(facts["secret_file"], "link-to-secret")
     try:

@@ -10,6 +10,10 @@ ROOT = (PRIVATE, OWNED)
 NO_CGROUP = (ORDINARY,)
 
 
+NOT_BY_THE_FALLBACK = frozenset({"see_processes", "host_name_seen", "fill_home"})
+"""What Landlock has no means against: docs/concepts/sandbox.md names each."""
+
+
 class Attempt(NamedTuple):
     """`attack` is the function of attacks.py; `where` the settings in which it works when nothing holds it.
 
@@ -32,6 +36,11 @@ ATTEMPTS = (
     Attempt("read_host_shm", "read a file in the /dev/shm of the host"),
     Attempt("list_run", "see the sockets and pid files in /run"),
     Attempt("write_outside", "write a file of the host"),
+    Attempt("chmod_outside", "change the mode of a file of the host"),
+    Attempt("touch_outside", "change the times of a file of the host"),
+    Attempt("label_outside", "set an attribute on a file of the host"),
+    Attempt("truncate_outside", "truncate a file of the host"),
+    Attempt("watch_outside", "watch a folder of the host"),
     Attempt("read_through_link", "read through a symlink of its own"),
     Attempt("write_through_planted_link", "write through a symlink that lay in the workspace"),
     Attempt("hardlink_secret", "hard-link a file of the host into the workspace"),
@@ -119,7 +128,7 @@ ATTEMPTS = (
     Attempt("read_stdin", "read the runtime's stdin"),
     Attempt("capabilities", "hold capabilities", ROOT),
     Attempt("new_privileges", "gain privileges by exec"),
-    Attempt("set_uid_program", "become root by a set-uid program"),
+    Attempt("set_uid_program", "become root by a set-uid program", (PRIVATE, ORDINARY)),
     Attempt("environment", "find the runtime's environment in its own"),
     Attempt("fork_bomb", "start more processes than allowed"),
     Attempt("thread_bomb", "start more threads than allowed"),

@@ -12,12 +12,17 @@ from typing import Any
 
 import pytest
 
+from hcpx.sandbox.backends.landlock import ABI, abi
 from tests.redteam.attempts import ATTEMPTS, ORDINARY, SETTINGS
 from tests.redteam.people import NOBODY, as_user, python
 
 Rows = dict[str, dict[str, Any]]
-BACKENDS = ("primary",)
+BACKENDS = ("primary", "fallback")
 _rows: dict[str, Rows] = {}
+
+
+def _backends() -> tuple[str, ...]:
+    return BACKENDS if abi() >= ABI else ("primary",)
 
 
 def settings() -> tuple[str, ...]:
@@ -50,7 +55,7 @@ def rows() -> Iterator[dict[str, Rows]]:
         try:
             command = _lay_out(folder, NOBODY if setting == ORDINARY and os.geteuid() == 0 else os.geteuid())
             ended = subprocess.run(
-                [*command, setting, ",".join(BACKENDS), folder], cwd="/", stdout=subprocess.PIPE, check=True, timeout=600
+                [*command, setting, ",".join(_backends()), folder], cwd="/", stdout=subprocess.PIPE, check=True, timeout=600
             )
             found = [json.loads(line) for line in ended.stdout.splitlines()]
             _rows[setting] = {row["attack"]: row for row in found}

@@ -245,7 +245,8 @@ def _serve(one: socket.socket, kind: int) -> None:
 
 
 def backend_of(name: str, ground: Ground) -> Backend:
-    chosen = choose("sandbox", Places(os.path.join(ground.folder, "state"), (ground.private,)))
+    kinds = ("bubblewrap",) if name == "primary" else ("landlock",)
+    chosen = choose("sandbox", Places(os.path.join(ground.folder, f"state-{name}"), (ground.private,)), kinds)
     if isinstance(chosen, NotStarted):
         raise SystemExit(chosen.why)
     return chosen

@@ -20,7 +20,7 @@ SH = os.path.realpath("/bin/sh")
 class Bench:
     """`pack`, `workspace` (private), `project` (the caller's own) and the backend of this machine."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, kind: str = "bubblewrap") -> None:
         self.folder = os.path.realpath(folder)
         self.state = os.path.join(self.folder, "state")
         self.private = os.path.join(self.folder, "private")
@@ -30,7 +30,7 @@ class Bench:
         for path in (self.workspace, self.project, self.pack):
             os.makedirs(path)
         os.chmod(self.pack, 0o755)
-        chosen = choose("sandbox", Places(self.state, (self.private,)))
+        chosen = choose("sandbox", Places(self.state, (self.private,)), (kind,))
         if isinstance(chosen, NotStarted):
             raise RuntimeError(chosen.why)
         self.backend: Backend = chosen

@@ -12,6 +12,7 @@ import pytest
 from hcpx.sandbox.job import Ended, NotStarted
 from tests.sandbox_isolation.bench import Bench, processes
 
+pytestmark = pytest.mark.parametrize("bench", ["bubblewrap", "landlock"], indirect=True)
 FLOOD_MB = int(os.environ.get("HCPX_FLOOD_MB", "128"))
 RUNS = int(os.environ.get("HCPX_RUNS", "40"))
 

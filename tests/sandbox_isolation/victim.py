@@ -1,4 +1,4 @@
-"""A runtime that runs one job after another until it is killed: `python -m tests.sandbox_isolation.victim FOLDER WORD`."""
+"""A runtime that runs one job after another until it is killed: `... victim KIND FOLDER WORD`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.sandbox_isolation.bench import Bench
 SCRIPT = 'echo "$(ulimit -n) $(ulimit -c)" >>limits; exec sleep "$1"'
 
 
-def main(folder: str, word: str) -> None:
-    bench = Bench(folder)
+def main(kind: str, folder: str, word: str) -> None:
+    bench = Bench(folder, kind)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from typing import Literal
 from zlib import crc32
 
 import msgspec
 
-from . import cgroup, identity, janitor, selftest, syscalls, view
+from . import cgroup, identity, janitor, selftest, view
 from .backends import bubblewrap_binary, bubblewrap_policy, gate
 from .backends.bubblewrap import Bubblewrap, Machine
 from .job import Backend, NotStarted
 from .journal import Journal, boot_id
+from .seccomp import assemble
 
+_BUBBLEWRAP, _LANDLOCK = "bubblewrap", "landlock"
+KINDS = (_BUBBLEWRAP, _LANDLOCK)
 Mode = Literal["sandbox", "native-local"]
 _INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap) or pip install 'hcpx[sandbox]'"
 
@@ -32,8 +36,11 @@ class Places(msgspec.Struct, frozen=True):
         return os.path.join(self.state, "sandbox-proof.json")
 
 
-def choose(mode: Mode, places: Places) -> Backend | NotStarted:
-    """Return the backend for the operator's mode, or why there is none (with the way out)."""
+def choose(mode: Mode, places: Places, kinds: tuple[str, ...] = KINDS) -> Backend | NotStarted:
+    """Return the backend for the operator's mode, or why there is none (with the way out).
+
+    `kinds` are the isolating backends that may be taken, best first.
+    """
     if mode == "native-local":
         from .backends.native import Native
 
@@ -42,44 +49,46 @@ def choose(mode: Mode, places: Places) -> Backend | NotStarted:
         return NotStarted("sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local")
     janitor.sweep(places.state)
     places = Places(places.state, tuple(os.path.realpath(folder) for folder in places.private))
-    proof = selftest.recall(places.proof, _key())
-    if proof is not None and bubblewrap_binary.mark(proof.program) == proof.mark:
+    proof = selftest.recall(places.proof, _key(kinds))
+    if proof is not None and _is_as_proved(proof):
         return _backend(proof, places)
-    return _proved(places)
+    return _proved(places, kinds)
 
 
-def _proved(places: Places) -> Backend | NotStarted:
+def _is_as_proved(proof: selftest.Proof) -> bool:
+    return proof.backend == _LANDLOCK or bubblewrap_binary.mark(proof.program) == proof.mark
+
+
+def _proved(places: Places, kinds: tuple[str, ...]) -> Backend | NotStarted:
     """Try what this machine has, best first, and keep the first that proves itself."""
     reasons: list[str] = []
-    for proof in _candidates():
+    for proof in _candidates(kinds):
         backend = _backend(proof, places)
         why = selftest.failure(backend, places.private[0], proc=proof.proc)
         if why is None:
             selftest.remember(places.proof, proof)
             return backend
-        reasons.append(f"{proof.program}: {why}")
+        reasons.append(f"{proof.program or proof.backend}: {why}")
     return NotStarted("sandbox_unavailable", _why(reasons))
 
 
-def _candidates() -> list[selftest.Proof]:
+def _candidates(kinds: tuple[str, ...]) -> Iterator[selftest.Proof]:
     nobody = identity.unused_id() if os.geteuid() == 0 else -1
     if nobody is None:
-        return []
-    return [
-        selftest.Proof(
-            boot=boot_id(),
-            key=_key(),
-            backend=Bubblewrap.name,
-            program=binary.path,
-            version=binary.version,
-            mark=binary.mark,
-            nobody=nobody,
-            bind_fd=binary.bind_fd,
-            proc=proc,
-        )
-        for binary in bubblewrap_binary.find()
-        for proc in (True, False)
-    ]
+        return
+    plain = selftest.Proof(boot_id(), _key(kinds), _BUBBLEWRAP, nobody=nobody)
+    if _BUBBLEWRAP in kinds:
+        for binary in bubblewrap_binary.find():
+            found = msgspec.structs.replace(
+                plain, program=binary.path, version=binary.version, mark=binary.mark, bind_fd=binary.bind_fd
+            )
+            yield found
+            yield msgspec.structs.replace(found, proc=False)
+    if _LANDLOCK in kinds:
+        from .backends import landlock
+
+        if landlock.abi() >= landlock.ABI:
+            yield msgspec.structs.replace(plain, backend=_LANDLOCK)
 
 
 def _backend(proof: selftest.Proof, places: Places) -> Backend:
@@ -91,13 +100,21 @@ def _backend(proof: selftest.Proof, places: Places) -> Backend:
         proc=proof.proc,
         sites=cgroup.find(),
     )
+    if proof.backend == _LANDLOCK:
+        from .backends.landlock import Landlock
+
+        return Landlock(machine, Journal(places.state), os.path.join(places.state, "landlock"))
     return Bubblewrap(machine, Journal(places.state))
 
 
-def _key() -> str:
+def _key(kinds: tuple[str, ...]) -> str:
     """Return what changes whenever what is to be proved does."""
-    policy = repr((bubblewrap_policy.base(proc=True), gate.SCRIPT, syscalls.REFUSED, syscalls.ABSENT, view.MADE))
+    policy = repr((kinds, bubblewrap_policy.base(proc=True), gate.SCRIPT, _filters(), view.MADE))
     return f"{os.geteuid()}:{platform.machine()}:{platform.release()}:{crc32(policy.encode()):08x}"
+
+
+def _filters() -> tuple[bytes, ...]:
+    return tuple(assemble("x86_64", namespaces=namespaces) for namespaces in (True, False))
 
 
 def _why(reasons: list[str]) -> str:

@@ -34,10 +34,11 @@ _PROTOCOLS = (0, 6, 17)  # the family's own, TCP, UDP: no others, whose modules 
 _PERSONALITIES = (0, 8, 0xFFFFFFFF)  # Linux, its 32-bit face, "only tell"
 
 
-def assemble(machine: Machine) -> bytes:
+def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
     """Return the program as an array of `struct sock_filter`.
 
     Another architecture than the machine's own ends the process; x32 and calls newer than this list do not exist.
+    Without `namespaces` it is stricter: no sockets, nothing that reaches the host's files or processes unseen.
     """
     column = _COLUMN[machine]
     code = _load(_ARCHITECTURE) + _unless_equal(_AUDIT_ARCH[machine], _return(_KILL))
@@ -45,6 +46,8 @@ def assemble(machine: Machine) -> bytes:
     if machine == "x86_64":
         code += _if_bits(_X32_BIT, _refuse(errno.ENOSYS))
     code += _if_more(syscalls.NEWEST, _refuse(errno.ENOSYS))
+    if not namespaces:
+        code += _without_namespaces(column)
     for table, error in ((syscalls.REFUSED, errno.EPERM), (syscalls.ABSENT, errno.ENOSYS)):
         for numbers in table.values():
             code += _if_equal(numbers[column], _refuse(error))
@@ -58,6 +61,15 @@ def assemble(machine: Machine) -> bytes:
     code += _if_equal(syscalls.SOCKETPAIR[column], _socketpair_rule())
     code += _if_equal(syscalls.PERSONALITY[column], _only(0, _PERSONALITIES, errno.EPERM) + _allow())
     return code + _allow()
+
+
+def _without_namespaces(column: int) -> bytes:
+    code = b"".join(_if_equal(numbers[column], _refuse(errno.EPERM)) for numbers in syscalls.WITHOUT_NAMESPACES.values())
+    for *numbers, index in syscalls.ONLY_ITSELF.values():
+        code += _if_equal(numbers[column], _only(index, (0,), errno.EPERM) + _allow())
+    no_path = b"".join(_load(_FIRST_ARGUMENT + 8 + half) + _unless_equal(0, _refuse(errno.EPERM)) for half in (0, 4))
+    code += _if_equal(syscalls.UTIMENSAT[column], no_path + _allow())
+    return code + _if_equal(syscalls.SOCKET[column], _refuse(errno.EAFNOSUPPORT))
 
 
 def _mode_rule(index: int) -> bytes:

@@ -60,3 +60,28 @@ SET_ID: Final[dict[str, tuple[int | None, int | None, int]]] = {
 """Calls that can make a file set-uid or set-gid, with the index of the mode among their arguments."""
 OPEN: Final[dict[str, tuple[int | None, int | None, int]]] = {"open": (2, None, 1), "openat": (257, 56, 2)}
 """The same, where they make a file: with the index of the flags; the mode stands behind them."""
+
+WITHOUT_NAMESPACES: Final[Numbers] = {
+    # by path, and no rule on paths looks at them
+    "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "removexattrat": (466, 466),
+    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    # things of the host that have no path
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195),
+    "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "pidfd_open": (434, 434),
+}  # fmt: skip
+"""Answered EPERM too where no namespace hides the host's files and processes."""
+
+ONLY_ITSELF: Final[dict[str, tuple[int | None, int | None, int]]] = {
+    "prlimit64": (302, 261, 0), "setpriority": (141, 140, 1), "ioprio_set": (251, 30, 1),
+    "sched_setaffinity": (203, 122, 0), "sched_setparam": (142, 118, 0), "sched_setscheduler": (144, 119, 0),
+    "sched_setattr": (314, 274, 0),
+}  # fmt: skip
+"""There, allowed on the caller itself (0) alone, with the index of the argument that names the process."""
+UTIMENSAT: Final = (280, 88)
+"""There, allowed on an open file alone: its path (the second argument) must be none."""

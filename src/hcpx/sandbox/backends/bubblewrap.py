@@ -102,7 +102,7 @@ class Bubblewrap:
                     identity.make_over(job.directory.fd, who)
             group = cgroup.make(self._machine.sites, str(next(self._numbers)), job.limits)
         except OSError as error:
-            return _unavailable(error)
+            return unavailable(error)
         inside = None
         gate = Gate()
         try:
@@ -110,7 +110,7 @@ class Bubblewrap:
             inside = Inside(gate, group, self._journal, job.cancel, outlet)
             return self._confined(job, place, who, inside)
         except OSError as error:
-            return _unavailable(error)
+            return unavailable(error)
         except ValueError as error:
             return NotStarted("sandbox_unavailable", f"the network list: {error}")
         finally:
@@ -204,7 +204,7 @@ def _outlet(job: Job) -> Outlet | None:
     return Outlet(job.network)
 
 
-def _unavailable(error: OSError) -> NotStarted:
+def unavailable(error: OSError) -> NotStarted:
     where = f"{error.filename}: " if isinstance(error.filename, str) else ""
     return NotStarted("sandbox_unavailable", where + (error.strerror or "input or output failed"))
 
