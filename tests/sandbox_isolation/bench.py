@@ -43,7 +43,8 @@ class Bench:
         return str(path)
 
     def job(self, program: str, *argv: str, directory: Any = None, **more: Any) -> Job:
-        """A job in the private workspace; `limits` fields and Job fields by name."""
+        """A job in the private workspace; fields of Limits and of Job by name, `secrets` for the private files."""
+        secrets = more.pop("secrets", ())
         limits = {name: more.pop(name) for name in list(more) if name in Limits.__struct_fields__}
         fields: dict[str, Any] = {
             "name": os.path.basename(program),
@@ -52,6 +53,7 @@ class Bench:
             "writable": True,
             "keep": 1 << 20,
             "cancel": Cancel(),
+            "files": secrets,
         }
         return Job(
             program=Program(os.path.realpath(program), ""),

@@ -21,7 +21,7 @@ from .seccomp import assemble
 _BUBBLEWRAP, _LANDLOCK = "bubblewrap", "landlock"
 KINDS = (_BUBBLEWRAP, _LANDLOCK)
 Mode = Literal["sandbox", "native-local"]
-_INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap) or pip install 'hcpx[sandbox]'"
+INSTALL = "apt install bubblewrap (or dnf, pacman, apk; or pip install 'hcpx[sandbox]')"
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -73,9 +73,8 @@ def _proved(places: Places, kinds: tuple[str, ...]) -> Backend | NotStarted:
 
 
 def _candidates(kinds: tuple[str, ...]) -> Iterator[selftest.Proof]:
-    nobody = identity.unused_id() if os.geteuid() == 0 else -1
-    if nobody is None:
-        return
+    unused = identity.unused_id() if os.geteuid() == 0 else None
+    nobody = -1 if unused is None else unused
     plain = selftest.Proof(boot_id(), _key(kinds), _BUBBLEWRAP, nobody=nobody)
     if _BUBBLEWRAP in kinds:
         for binary in bubblewrap_binary.find():
@@ -119,12 +118,12 @@ def _filters() -> tuple[bytes, ...]:
 
 def _why(reasons: list[str]) -> str:
     if not reasons:
-        return f"no bubblewrap on this machine: {_INSTALL}"
-    refused = _namespaces_refused()
+        return f"no bubblewrap on this machine: {INSTALL}"
+    refused = namespaces_refused()
     return "; ".join(dict.fromkeys(reasons)) + (f"; {refused}" if refused else "")
 
 
-def _namespaces_refused() -> str | None:
+def namespaces_refused() -> str | None:
     """Return how to allow what this machine is set to refuse, None where it is set to allow it."""
     for path, bad, way_out in (
         ("/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=15000"),

@@ -17,16 +17,15 @@ _FIRST, _LAST = 64_900, 64_000
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Host ids of the child; `drop`: they are not the runtime's own."""
+    """Ids of the child; `drop`: they are not the runtime's own.
+
+    `is_root`: it is the machine's root, for whom limits by uid count nothing, so that a cgroup has to hold.
+    """
 
     uid: int
     gid: int
     drop: bool = False
-
-    @property
-    def is_root(self) -> bool:
-        """Whether process limits by uid count for nothing, so that a cgroup has to hold."""
-        return self.uid == 0
+    is_root: bool = False
 
 
 def unused_id() -> int | None:
@@ -49,20 +48,36 @@ def unused_id() -> int | None:
 
 
 def _mapped_ids() -> list[tuple[int, int]]:
+    return [(first, count) for first, _, count in _map()]
+
+
+def in_user_namespace() -> bool:
+    """Tell whether this process lives in one, where root's files may look like nobody's."""
+    return _map() != [(0, 0, 2**32 - 1)]
+
+
+def _map() -> list[tuple[int, int, int]]:
+    """Return the user namespace's map: first id inside, first id outside, how many."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
-        return [(int(first), int(count)) for first, _, count in (line.split() for line in file)]
+        return [(int(first), int(outside), int(count)) for first, outside, count in (line.split() for line in file)]
 
 
 def of(place: Place, directory: int, nobody: int) -> Identity:
-    """Say who runs a job in this directory (an open descriptor)."""
+    """Say who runs a job in this directory (an open descriptor).
+
+    `nobody` is -1 where there is no other uid to be had: for an ordinary user, and for the root of a user
+    namespace that holds one uid, who is an ordinary user outside.
+    """
     uid = os.geteuid()
     if uid != 0:
         return Identity(uid, os.getegid())
+    if nobody < 0:
+        return Identity(uid, os.getegid(), is_root=any(outside == 0 for first, outside, _ in _map() if first == 0))
     if place.private or place.pack:
         return Identity(nobody, nobody, drop=True)
     owner = os.fstat(directory)
     if owner.st_uid == 0:
-        return Identity(0, 0)
+        return Identity(0, 0, is_root=True)
     return Identity(owner.st_uid, _group_of(owner), drop=True)
 
 

@@ -143,14 +143,19 @@ _DECODER = msgspec.json.Decoder(Proof)
 
 def recall(path: str, key: str) -> Proof | None:
     """Return a proof of this boot for exactly this key, None where there is none to be trusted."""
+    proof = read(path)
+    return proof if proof is not None and proof.boot == boot_id() and proof.key == key else None
+
+
+def read(path: str) -> Proof | None:
+    """Return what was remembered last, None where others than we could have written it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             found = os.fstat(descriptor)
             if found.st_uid != os.geteuid() or found.st_mode & 0o022:
                 return None
-            proof = _DECODER.decode(file.read(65536))
-        return proof if proof.boot == boot_id() and proof.key == key else None
+            return _DECODER.decode(file.read(65536))
     except (OSError, msgspec.MsgspecError):
         return None
 

