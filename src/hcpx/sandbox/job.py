@@ -54,6 +54,15 @@ class Job(msgspec.Struct, frozen=True):
         return f"Job({self.name!r}, ...)"
 
 
+class Contact(msgspec.Struct, frozen=True):
+    """A host that the program wanted to reach, how often, and why it was refused (None: it was let through)."""
+
+    host: str
+    port: int
+    refused: str | None
+    times: int
+
+
 class Ended(msgspec.Struct, frozen=True):
     """How a started program ended.
 
@@ -68,6 +77,7 @@ class Ended(msgspec.Struct, frozen=True):
     stderr_size: int
     enforced: Enforced
     warnings: tuple[str, ...] = ()
+    network: tuple[Contact, ...] = ()
 
     def __repr__(self) -> str:
         """Tell the end, never the output: it is not redacted yet."""

@@ -1,0 +1,117 @@
+"""Clears up behind runtimes that were killed (Spec 04 section 3: the runtime killed at any moment).
+
+A sandbox dies with its runtime by itself, and its gate never opens without one; what can be left are helpers that
+hang before they ran anything, and control groups. They are found by the records of `journal`, and a process is
+ended only where pid and start time, or the inode of its stdin, are those on record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+
+import msgspec
+
+from . import cgroup
+from .journal import DECODER, FOLDER, Line, Process, boot_id, started_at
+
+_END_S = 2.0
+
+
+class Swept(msgspec.Struct, frozen=True):
+    """What was found: how many runtimes had gone without clearing up, how many processes were ended for them."""
+
+    runtimes: int = 0
+    processes: int = 0
+    groups: int = 0
+
+
+def sweep(state: str) -> Swept:
+    """Clear up behind every runtime of this state folder that is no more. Never raises; safe to be run by many."""
+    folder = os.path.join(state, FOLDER)
+    swept = Swept()
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                swept = _added(swept, _file(os.path.join(folder, name)))
+    return swept
+
+
+def _added(one: Swept, other: Swept) -> Swept:
+    return Swept(one.runtimes + other.runtimes, one.processes + other.processes, one.groups + other.groups)
+
+
+def _file(path: str) -> Swept:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return Swept()  # its runtime lives
+        swept = _runs(_open_runs(file.read().splitlines()))
+        os.unlink(path)
+        return swept
+
+
+def _open_runs(lines: list[bytes]) -> list[list[Line]]:
+    """Return the records of the runs that did not end; a last line that was cut off counts for nothing."""
+    runs: dict[int, list[Line]] = {}
+    for text in lines:
+        with contextlib.suppress(msgspec.MsgspecError):
+            line = DECODER.decode(text)
+            if line.done:
+                runs.pop(line.run, None)
+            else:
+                runs.setdefault(line.run, []).append(line)
+    return list(runs.values())
+
+
+def _runs(runs: list[list[Line]]) -> Swept:
+    here = boot_id()
+    swept = Swept()
+    for lines in runs:
+        if lines[0].boot != here:
+            continue  # the machine has started anew: nothing of it can be left
+        ended = sum(_end(process) for line in lines for process in line.processes)
+        ended += sum(_end(process) for process in _with_stdin(lines[0].stdin))
+        groups = [folder for line in lines for folder in line.groups]
+        for folder in groups:
+            ended += sum(_end(Process(pid, started_at(pid) or 0)) for pid in cgroup.processes(folder))
+            cgroup.remove(folder)
+        swept = _added(swept, Swept(1, ended, len(groups)))
+    return swept
+
+
+def _with_stdin(inode: int) -> list[Process]:
+    """Return the processes whose stdin is that socket: nobody but a run's own can have it."""
+    link = f"socket:[{inode}]"
+    found: list[Process] = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{name}/fd/0") == link and (started := started_at(int(name))) is not None:
+                found.append(Process(int(name), started))
+    return found
+
+
+def _end(process: Process) -> bool:
+    """Kill a process where it is the recorded one, wait until it has gone, and tell whether there was one."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except OSError:
+        return False
+    try:
+        if started_at(process.pid) != process.started:
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.poll(_END_S * 1000)
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(handle)
