@@ -72,7 +72,7 @@ class AuditViews:
         return [entry for entry in shown if entry.get("outcome") == "unknown"]
 
     def export(self, tenant: str, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
-        """Yield a chain's lines as they are stored, oldest first: each one's hash is the `prev` of the next."""
+        """Yield a chain's lines as they are stored, oldest first: each hash is the `prev` of the next."""
         with self._reader.forward(tenant) as (_, records):
             for record in records:
                 if (since is None or record.at >= since) and (until is None or record.at <= until):
