@@ -85,7 +85,8 @@ class AuditViews:
         for record in newest_first:
             entry = _fields(record)
             entry.pop("prev", None)
-            if entry.get("kind") == "outcome":
+            if entry.get("kind") == "outcome" or entry.get("code") == "audit_unavailable":
+                # The latter ends a call whose intent could not be brought to disk: nothing was started.
                 ended.add(record.audit_id)
             elif entry.get("kind") == "intent":
                 if record.audit_id in ended:
