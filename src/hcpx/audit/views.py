@@ -72,7 +72,7 @@ class AuditViews:
         return [entry for entry in shown if entry.get("outcome") == "unknown"]
 
     def export(self, tenant: str, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
-        """Yield a chain's lines as they are stored, oldest first: each one's hash is the `prev` of the next."""
+        """Yield a chain's lines as they are stored, oldest first: each hash is the `prev` of the next."""
         with self._reader.forward(tenant) as (_, records):
             for record in records:
                 if (since is None or record.at >= since) and (until is None or record.at <= until):
@@ -85,7 +85,8 @@ class AuditViews:
         for record in newest_first:
             entry = _fields(record)
             entry.pop("prev", None)
-            if entry.get("kind") == "outcome":
+            if entry.get("kind") == "outcome" or entry.get("code") == "audit_unavailable":
+                # The latter ends a call whose intent could not be brought to disk: nothing was started.
                 ended.add(record.audit_id)
             elif entry.get("kind") == "intent":
                 if record.audit_id in ended:

@@ -10,11 +10,12 @@ from typing import Final
 from hcpx.ports import Clock, StoreUnavailable
 from hcpx.vocabulary.principal import is_principal_id, is_scope_id
 
-from . import files, migrations, queries
+from . import files, queries
 from .database import Database
 from .errors import Exists, Refused
 from .faults import from_system, unavailable
-from .migrate import apply
+from .migrate import apply, sync
+from .migrations import SHIPPED
 
 _OWNER_ONLY: Final = 0o700
 
@@ -48,7 +49,7 @@ def create(home: str, tenant: str, principal: str, clock: Clock) -> None:
             for suffix in ("", "-journal", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     os.unlink(draft + suffix)
-        _sync_folder(os.path.dirname(path))
+        sync(os.path.dirname(path))
     except FileExistsError:
         raise Exists(f"there is a store at {path} already") from None
     except OSError as problem:
@@ -76,8 +77,7 @@ def _fill(draft: str, tenant: str, principal: str, clock: Clock) -> None:
         sql.execute("PRAGMA synchronous=FULL")
         sql.execute("BEGIN IMMEDIATE")
         sql.execute(f"PRAGMA application_id = {files.APPLICATION}")
-        for number in range(1, migrations.LATEST + 1):
-            apply(sql, number)
+        apply(sql, SHIPPED, 0)
         sql.execute(queries.TENANT_ADD, (tenant, now))
         sql.execute(queries.PRINCIPAL_ADD, (tenant, principal, now))
         owner = (clock.new_id("s"), "owner", None, tenant, principal, None, None, None, now, None)
@@ -85,11 +85,3 @@ def _fill(draft: str, tenant: str, principal: str, clock: Clock) -> None:
         sql.execute("COMMIT")
         # It stays in the file, and needs the file for itself: later no connection would get that.
         sql.execute("PRAGMA journal_mode=WAL")
-
-
-def _sync_folder(folder: str) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

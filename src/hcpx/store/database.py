@@ -14,12 +14,14 @@ from hcpx.ports import StoreUnavailable
 
 from . import files, queries
 from .connection import Connection
-from .faults import WAIT_S, from_system, locked, unavailable
-from .migrations import LATEST
+from .faults import WAIT_S, from_system, locked, no_value, unavailable
+from .migrations import SHIPPED, Migrations
 
 Row = tuple[Any, ...]
 Values = Sequence[object]
 
+# A text with lone surrogates and a number beyond 64 bits: what somebody typed, and no row can hold.
+_NO_VALUE: Final = (UnicodeEncodeError, OverflowError)
 _to_disk: Final = getattr(os, "fdatasync", os.fsync)
 
 # Each commit leaves some four pages in the write-ahead log. A hundred of them cost the next process that
@@ -75,7 +77,7 @@ class Database:
 
     SQLite never syncs a commit here. A durable one is followed by one fdatasync of the write-ahead log, after
     the write lock is free again: writers that wait for the disk hold nobody up, and share what one of them
-    pays. (What SQLite must sync for the log to be sound, its header and what it copies out, it syncs as ever.)
+    pays. (What SQLite must sync for the log to be sound, its header and what it copies out, it syncs.)
     """
 
     def __init__(self, guard: files.Guard) -> None:
@@ -96,27 +98,27 @@ class Database:
         _databases.add(self)
 
     @classmethod
-    def open(cls, home: str) -> Database:
+    def open(cls, home: str, known: Migrations = SHIPPED) -> Database:
         """Open the store in that folder: an older one is migrated, a newer or damaged one is refused."""
         database = cls(files.take(files.database_path(home)))
         try:
-            database._current()
+            database._bring_up(known)
         except BaseException:
             database.close()
             raise
         return database
 
-    def _current(self) -> None:
+    def _bring_up(self, known: Migrations) -> None:
         schema = self.schema()
-        if schema > LATEST:
+        if schema > known.latest:
             raise StoreUnavailable(
-                f"{self.path} was written by a newer hcpx (schema {schema}, this one knows {LATEST});"
+                f"{self.path} was written by a newer hcpx (schema {schema}, this one knows {known.latest});"
                 " upgrade hcpx"
             )
-        if schema < LATEST:
+        if schema < known.latest:
             from .migrate import forward
 
-            forward(self.path)
+            forward(self.path, known)
 
     def schema(self) -> int:
         """Return the number of the newest migration that the store has had."""
@@ -131,6 +133,8 @@ class Database:
             return self._mine().sql.execute(sql, values).fetchone()
         except sqlite3.Error as problem:
             raise unavailable(problem, self.path) from None
+        except _NO_VALUE:
+            raise no_value() from None
 
     def all(self, sql: str, values: Values = ()) -> list[Row]:
         """Return every row."""
@@ -138,6 +142,8 @@ class Database:
             return self._mine().sql.execute(sql, values).fetchall()
         except sqlite3.Error as problem:
             raise unavailable(problem, self.path) from None
+        except _NO_VALUE:
+            raise no_value() from None
 
     def changes(self) -> int:
         """Return the change counter: what was read before, and has the same number, still holds."""
@@ -168,6 +174,8 @@ class Database:
             return connection.sql.execute(sql, values).rowcount
         except sqlite3.Error as problem:
             raise unavailable(problem, self.path) from None
+        except _NO_VALUE:
+            raise no_value() from None
 
     def insert(self, sql: str, values: Values = ()) -> int:
         """Add a row inside a write transaction, and return its number."""

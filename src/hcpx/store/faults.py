@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hcpx.ports import StoreUnavailable
 
-from .errors import StoreDamaged
+from .errors import Refused, StoreDamaged
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,6 +47,11 @@ def unavailable(problem: sqlite3.Error, path: str) -> StoreUnavailable:
 def locked(path: str) -> StoreUnavailable:
     """Return what it means that another thread of this process did not end its write."""
     return StoreUnavailable(_BY_CODE[6].format(path=path, wait=f"{WAIT_S:g}"))
+
+
+def no_value() -> Refused:
+    """Return what it means that a value fits into no row."""
+    return Refused("a text that is not Unicode, or a number beyond 64 bits, cannot be stored or found")
 
 
 def damaged(path: str, why: str) -> StoreDamaged:

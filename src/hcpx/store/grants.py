@@ -19,21 +19,11 @@ class LiveGrants:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._all: Cache[tuple[str, str], tuple[Grant, ...]] = Cache(database)
-        self._some: Cache[tuple[str, str, str, str], tuple[Grant, ...]] = Cache(database)
-
-    def of(self, tenant: str, principal: str) -> tuple[Grant, ...]:
-        """Return every grant of an enabled principal."""
-        held = self._all.current()
-        key = (tenant, principal)
-        grants = held.get(key)
-        if grants is None:
-            grants = held[key] = tuple(read(row) for row in self._database.all(queries.GRANTS_OF, key))
-        return grants
+        self._held: Cache[tuple[str, str, str, str], tuple[Grant, ...]] = Cache(database)
 
     def naming(self, tenant: str, principal: str, capability: str, pack_id: str) -> tuple[Grant, ...]:
         """Return the grants of an enabled principal for that capability whose pack is that one or `*`."""
-        held = self._some.current()
+        held = self._held.current()
         key = (tenant, principal, capability, pack_id)
         grants = held.get(key)
         if grants is None:

@@ -8,14 +8,14 @@ import time
 from contextlib import closing, suppress
 from typing import Final
 
-from . import migrations
 from .connection import Connection
 from .faults import from_system, unavailable
+from .migrations import Migrations
 
 _OWNER_ONLY: Final = 0o600
 
 
-def forward(path: str) -> None:
+def forward(path: str, known: Migrations) -> None:
     """Migrate the database of that path; on any trouble it stays as it was. Raises `StoreUnavailable`."""
     connection = Connection(path)
     try:
@@ -23,10 +23,9 @@ def forward(path: str) -> None:
         connection.sql.execute("BEGIN IMMEDIATE")
         schema = int(connection.sql.execute("PRAGMA user_version").fetchone()[0])
         # Another process may have been faster while this one waited.
-        if schema < migrations.LATEST:
+        if schema < known.latest:
             _back_up(path, schema)
-            for number in range(schema + 1, migrations.LATEST + 1):
-                apply(connection.sql, number)
+            apply(connection.sql, known, schema)
         connection.sql.execute("COMMIT")
     except sqlite3.Error as problem:
         raise unavailable(problem, path) from None
@@ -34,18 +33,19 @@ def forward(path: str) -> None:
         connection.close()
 
 
-def apply(sql: sqlite3.Connection, number: int) -> None:
-    """Run one migration inside the open transaction."""
-    statement = ""
-    for line in migrations.script(number).splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            sql.execute(statement)
-            statement = ""
-    sql.execute(f"PRAGMA user_version = {number}")
+def apply(sql: sqlite3.Connection, known: Migrations, schema: int) -> None:
+    """Run what is missing behind migration `schema`, inside the open transaction."""
+    for number in range(schema + 1, known.latest + 1):
+        statement = ""
+        for line in known.script(number).splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                sql.execute(statement)
+                statement = ""
+        sql.execute(f"PRAGMA user_version = {number}")
 
 
-def _back_up(path: str, schema: int) -> str:
+def _back_up(path: str, schema: int) -> None:
     """Copy the database as it is, synced, beside itself; a copy that could not be finished is removed."""
     copy = f"{path}.schema-{schema}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup"
     try:
@@ -53,8 +53,8 @@ def _back_up(path: str, schema: int) -> str:
         try:
             with closing(Connection(path)) as source, closing(sqlite3.connect(copy)) as target:
                 source.sql.backup(target)
-            _sync(copy)
-            _sync(os.path.dirname(copy))
+            sync(copy)
+            sync(os.path.dirname(copy))
         except BaseException:
             with suppress(OSError):
                 os.unlink(copy)
@@ -63,10 +63,10 @@ def _back_up(path: str, schema: int) -> str:
         raise from_system(problem, copy) from None
     except sqlite3.Error as problem:
         raise unavailable(problem, copy) from None
-    return copy
 
 
-def _sync(path: str) -> None:
+def sync(path: str) -> None:
+    """Put a file or a folder on disk."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -66,13 +66,11 @@ DEACTIVATE: Final = "DELETE FROM activations WHERE session = ? AND pack_id = ?"
 
 # --- grants ----------------------------------------------------------------------------------------------
 
-_GRANT: Final = (
+GRANTS_NAMING: Final = (
     "SELECT g.capability, g.pack_id, g.verb_keys, g.args_schema, g.until FROM grants g"
     " JOIN principals p ON p.tenant = g.tenant AND p.id = g.principal AND p.enabled = 1"
-    " WHERE g.tenant = ? AND g.principal = ?"
+    " WHERE g.tenant = ? AND g.principal = ? AND g.capability = ? AND g.pack_id IN ('*', ?) ORDER BY g.id"
 )
-GRANTS_OF: Final = f"{_GRANT} ORDER BY g.id"
-GRANTS_NAMING: Final = f"{_GRANT} AND g.capability = ? AND g.pack_id IN ('*', ?) ORDER BY g.id"
 GRANTS: Final = (
     "SELECT id, principal, capability, pack_id, verb_keys, args_schema, until, created_at FROM grants"
     " WHERE tenant = ? ORDER BY principal, id"
