@@ -12,7 +12,7 @@ from .vocabulary.text import nearest, shown
 
 SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 SandboxMode = Literal["sandbox", "native-local"]
-DEFAULT_SANDBOX: Final[SandboxMode] = "native-local"
+DEFAULT_SANDBOX: Final[SandboxMode] = "sandbox"
 """The declared default where the operator chose none."""
 
 _OURS: Final = ("HCP_HOME", "HCP_SESSION", "HCP_VAULT_KEY_FILE", "HCP_NONINTERACTIVE", "HCP_LOG")

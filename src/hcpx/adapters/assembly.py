@@ -11,7 +11,8 @@ import msgspec
 from hcpx.ports import Directories, Redaction
 from hcpx.sandbox.backends.native import Native
 from hcpx.sandbox.environment import Environments
-from hcpx.sandbox.job import Backend
+from hcpx.sandbox.choose import Places, choose
+from hcpx.sandbox.job import Backend, NotStarted
 from hcpx.sandbox.programs import Programs
 from hcpx.sandbox.workspace import Folders, Workspaces
 from hcpx.vocabulary.denial import Denial, deny
@@ -34,25 +35,48 @@ def wrapped(
 
     `allowed` gives the real path that this host's operator stored for a program, or None.
     """
-    native = Native(os.path.join(state, "calls"))
-
-    def choose(*, native_local: bool) -> Backend | Denial:
-        if native_local or mode == "native-local":
-            return native
-        return deny(
-            "sandbox_unavailable",
-            why="nothing on this machine isolates a program",
-            hint="hcpx config set sandbox native-local",
-        )
-
+    backends = Backends(mode, _places(state))
     return Wrapped(
-        choose=choose,
+        choose=backends.choose,
         workspaces=Workspaces(state),
         programs=Programs(search_path, allowed),
         redaction=redaction,
         environments=Environments(search_path, variables),
-        at_close=(native.close,),
+        at_close=(backends.close,),
     )
+
+
+class Backends:
+    """The backends of one runtime, each made when it is first chosen; never a weaker one in silence."""
+
+    def __init__(self, mode: Mode, places: Places) -> None:
+        self._mode = mode
+        self._places = places
+        self._native: Native | None = None
+        self._isolating: Backend | None = None
+
+    def choose(self, *, native_local: bool) -> Backend | Denial:
+        """Return the backend of the operator's mode, or of the owner's choice for this one call."""
+        if native_local or self._mode == "native-local":
+            if self._native is None:
+                self._native = Native(os.path.join(self._places.state, "calls"))
+            return self._native
+        if self._isolating is None:
+            chosen = choose("sandbox", self._places)
+            if isinstance(chosen, NotStarted):
+                return deny("sandbox_unavailable", why=chosen.why)
+            self._isolating = chosen
+        return self._isolating
+
+    def close(self) -> None:
+        """Give back what the backends keep ready."""
+        if self._native is not None:
+            self._native.close()
+
+
+def _places(state: str) -> Places:
+    private = tuple(os.path.join(state, name) for name in ("workspaces", "ephemeral"))
+    return Places(os.path.join(state, "sandbox"), private)
 
 
 def directories() -> Directories:
@@ -77,24 +101,17 @@ def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-class SandboxState(msgspec.Struct, frozen=True):
-    """What isolation there is on this machine, for doctor."""
+class SandboxFact(msgspec.Struct, frozen=True):
+    """One thing that holds or does not on this machine, for doctor; `fix` is empty where nothing is to be done."""
 
+    name: str
     ok: bool
     detail: str
-    fix: str | None = None
+    fix: str
 
 
-def sandbox_state(mode: Mode) -> SandboxState:
-    """Say what the operator's mode comes to here."""
-    if mode == "sandbox":
-        return SandboxState(
-            ok=False,
-            detail="isolation was asked for and this version has none: every wrapped program is refused",
-            fix="hcpx config set sandbox native-local",
-        )
-    return SandboxState(
-        ok=True,
-        detail="native-local: programs run without isolation; allow-list, clean environment, limits and the end of"
-        " the whole tree hold",
-    )
+def sandbox_facts(mode: Mode, state: str) -> list[SandboxFact]:
+    """Say what the operator's mode comes to here; proves the backend where that was not done since boot."""
+    from hcpx.sandbox.describe import describe
+
+    return [SandboxFact(one.name, one.ok, one.detail, one.fix) for one in describe(mode, _places(state))]

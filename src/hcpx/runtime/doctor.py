@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hcpx.audit.verify import verify_all
 from hcpx.audit.views import AuditViews
@@ -17,20 +17,25 @@ from hcpx.ports import StoreUnavailable
 if TYPE_CHECKING:
     from .parts import Parts
 
-_EARLIEST = 1_735_689_600
+Look = Callable[["Parts"], Check | Sequence[Check]]
+
+_EARLIEST: Final = 1_735_689_600
 """2025-01-01: a clock before that was never set."""
 
 
 def checks(parts: Parts) -> Sequence[Check]:
     """Run every check; one that cannot be run has failed."""
-    return [_checked(name, look, parts) for name, look in _CHECKS.items()]
+    return [check for name, look in _CHECKS.items() for check in _checked(name, look, parts)]
 
 
-def _checked(name: str, look: Callable[[Parts], Check], parts: Parts) -> Check:
+def _checked(name: str, look: Look, parts: Parts) -> Sequence[Check]:
     try:
-        return look(parts)
+        found = look(parts)
     except (StoreUnavailable, OSError):
-        return Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")
+        return [
+            Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")
+        ]
+    return [found] if isinstance(found, Check) else found
 
 
 def _store(parts: Parts) -> Check:
@@ -53,11 +58,11 @@ def _outcomes(parts: Parts) -> Check:
     return Check("outcomes", ok=True, detail="every call that began has ended or still runs")
 
 
-def _sandbox(parts: Parts) -> Check:
-    from hcpx.adapters.assembly import sandbox_state
+def _sandbox(parts: Parts) -> Sequence[Check]:
+    from hcpx.adapters.assembly import sandbox_facts
 
-    state = sandbox_state(parts.sandbox_mode)
-    return Check("sandbox", ok=state.ok, detail=state.detail, fix=state.fix)
+    facts = sandbox_facts(parts.sandbox_mode, parts.state)
+    return [Check(fact.name, ok=fact.ok, detail=fact.detail, fix=fact.fix or None) for fact in facts]
 
 
 def _vault(parts: Parts) -> Check:
@@ -92,7 +97,7 @@ def _clock(parts: Parts) -> Check:
     return Check("clock", ok=True, detail="is set")
 
 
-_CHECKS = {
+_CHECKS: Final[dict[str, Look]] = {
     "store": _store,
     "audit": _audit,
     "outcomes": _outcomes,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
-from hcpx.hub.keychain import Keychain
 from hcpx.hub.minters.vault_secret import VaultSecret
 from hcpx.hub.minting import Minter
 from hcpx.hub.redaction import SecretRedaction
@@ -60,6 +59,7 @@ class Parts:
     def __init__(self, settings: Settings, database: Database, *, lasting: bool = False) -> None:
         self.settings = settings
         self.database = database
+        self.state = os.path.join(settings.home, "state")
         self.clock = SystemClock()
         self.processes = Processes()
         self.redaction = SecretRedaction()
@@ -108,8 +108,8 @@ class Parts:
         return "native-local" if chosen == "native-local" else "sandbox"
 
     def _vault(self, rows: VaultRows) -> Vault:
-        keychain = Keychain(rows, self.settings.home, self.settings.vault_key_file)
-        return Vault(rows, keychain, self.clock.now)
+        settings = self.settings
+        return Vault(rows, settings.home, settings.vault_key_file, now=self.clock.now)
 
     def _minters(self) -> Mapping[str, Minter]:
         minter: Minter = VaultSecret()
@@ -130,7 +130,7 @@ class Parts:
         from hcpx.adapters.assembly import wrapped
 
         return wrapped(
-            state=os.path.join(self.settings.home, "state"),
+            state=self.state,
             mode=self.sandbox_mode,
             search_path=self.settings.path,
             variables=self.settings.locale,

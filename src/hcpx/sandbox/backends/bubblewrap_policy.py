@@ -50,13 +50,33 @@ def base(*, proc: bool) -> list[str]:
 def arguments(job: Job, place: view.Place, who: Identity, pass_on: Handover) -> list[str] | Refused:
     """Return what is added to `base` for one job; its descriptors go into `pass_on`. Raises OSError where a path is not there."""
     size = str(private_bytes(job))
-    made = ["--size", size, "--tmpfs", view.TEMPORARY, "--size", size, "--perms", "0700", "--tmpfs", view.HOME]
+    made = [
+        "--size",
+        size,
+        "--tmpfs",
+        view.TEMPORARY,
+        "--size",
+        size,
+        "--perms",
+        "0700",
+        "--tmpfs",
+        view.HOME,
+    ]
     for name, content in view.MADE.items():
         made += ["--perms", "0644", "--file", str(pass_on.content(content)), f"/etc/{name}"]
     made += ["--perms", "0700", "--dir", view.PRIVATE_FILES] if job.files else []
     for file in job.files:
         inside = f"{view.PRIVATE_FILES}/{file.name}"
-        made += ["--perms", "0600", "--file", str(pass_on.content(file.content)), inside, "--setenv", file.env, inside]
+        made += [
+            "--perms",
+            "0600",
+            "--file",
+            str(pass_on.content(file.content)),
+            inside,
+            "--setenv",
+            file.env,
+            inside,
+        ]
     for name, value in (*job.env.items(), ("HOME", view.HOME), ("TMPDIR", view.TEMPORARY)):
         made += ["--setenv", name, value]
     covered: list[str] = []

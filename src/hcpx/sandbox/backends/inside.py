@@ -27,7 +27,9 @@ _END_S: Final = 5.0
 class Inside(spawn.Care):
     """The care for one run. Raises OSError where the run cannot be written down."""
 
-    def __init__(self, gate: Gate, group: Group, journal: Journal, cancel: Cancel, outlet: Outlet | None) -> None:
+    def __init__(
+        self, gate: Gate, group: Group, journal: Journal, cancel: Cancel, outlet: Outlet | None
+    ) -> None:
         self.gate = gate
         self.group = group
         self._journal = journal
@@ -60,7 +62,9 @@ class Inside(spawn.Care):
         """Return what was decided about the network."""
         if self._outlet is None:
             return ()
-        return tuple(Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items())
+        return tuple(
+            Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items()
+        )
 
     def started(self, pid: int) -> str | None:
         """Let the program run once the limits of its whole tree hold and the tree is on record (Spec 04 section 3)."""
