@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 
-from hcpx.audit.chain import beginning, body, link
-
 from bench.commands import SEED_PACK
+from hcpx.audit.chain import beginning, body, link
 from hcpx.ports import ChainHead
 from hcpx.store import queries
 from hcpx.vocabulary.record import Attribution, AuditRecord

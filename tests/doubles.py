@@ -16,7 +16,7 @@ from hcpx.vocabulary.approval import Approval, Ask, Decision
 from hcpx.vocabulary.binding import Binding, MintRequest
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial, deny
-from hcpx.vocabulary.invocation import Invocation, Program, Ran, Target
+from hcpx.vocabulary.invocation import Enforced, Invocation, Program, Ran, Target
 from hcpx.vocabulary.pack import BindingSpec, Command, Pack, Wrap
 from hcpx.vocabulary.policy import Overlay, PolicyRow
 from hcpx.vocabulary.principal import Project, Session
@@ -24,6 +24,7 @@ from hcpx.vocabulary.record import AuditRecord
 from hcpx.vocabulary.result import Result
 
 NOW = 1_800_000_000.0
+HELD = Enforced("bubblewrap", "none", (), {"timeout_s": 60})
 
 
 class Clock:
@@ -221,6 +222,9 @@ class Adapter:
 
     def inspect(self, target: Target) -> Program | Denial:
         return self.blocked if self.blocked is not None else Program("/packs/bin/x", "sha256:1")
+
+    def foreseen(self, target: Target) -> Enforced | None:
+        return HELD
 
     def can_mock(self, target: Target) -> bool:
         return self.mocks

@@ -16,7 +16,7 @@ from .vocabulary.binding import Binding, MintRequest
 from .vocabulary.capability import Grant
 from .vocabulary.denial import Denial
 from .vocabulary.envelope import Payload
-from .vocabulary.invocation import Cancel, Invocation, OnOutput, OpenDirectory, Program, Ran, Target
+from .vocabulary.invocation import Cancel, Enforced, Invocation, OnOutput, OpenDirectory, Program, Ran, Target
 from .vocabulary.pack import Pack
 from .vocabulary.policy import Overlay
 from .vocabulary.principal import Session
@@ -249,6 +249,10 @@ class Adapter(Protocol):
 
     def inspect(self, target: Target) -> Program | Denial:
         """Say, without starting anything, what would be started, or what step 6 would deny with."""
+        ...
+
+    def foreseen(self, target: Target) -> Enforced | None:
+        """Say what would hold for a program of this command; None where none is started here or none can be."""
         ...
 
     def can_mock(self, target: Target) -> bool:

@@ -12,7 +12,7 @@ from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.pack import Wrap
 from hcpx.vocabulary.policy import PolicyRow
-from tests.doubles import PROJECT, World, wrap_pack
+from tests.doubles import HELD, PROJECT, World, wrap_pack
 
 POLICY = {
     "see": PolicyRow("read"),
@@ -84,7 +84,7 @@ def test_explain_shows_every_step_and_the_argv() -> None:
     here.hub.bindings["user:ada", "ledger", "user"] = "tok-1234567"
     found = explain(here.ports, called("pay", amount=5, confirm=True))
     assert [(gate.step, code(gate.denial)) for gate in found.gates] == [(n, None) for n in range(1, 7)]
-    assert (found.argv, found.program) == (("pay", "5", "--json"), "/packs/bin/x")
+    assert (found.argv, found.program, found.enforced) == (("pay", "5", "--json"), "/packs/bin/x", HELD)
     assert nothing_happened(here)
 
 

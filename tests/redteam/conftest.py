@@ -55,7 +55,11 @@ def rows() -> Iterator[dict[str, Rows]]:
         try:
             command = _lay_out(folder, NOBODY if setting == ORDINARY and os.geteuid() == 0 else os.geteuid())
             ended = subprocess.run(
-                [*command, setting, ",".join(_backends()), folder], cwd="/", stdout=subprocess.PIPE, check=True, timeout=600
+                [*command, setting, ",".join(_backends()), folder],
+                cwd="/",
+                stdout=subprocess.PIPE,
+                check=True,
+                timeout=600,
             )
             found = [json.loads(line) for line in ended.stdout.splitlines()]
             _rows[setting] = {row["attack"]: row for row in found}
@@ -80,5 +84,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if row is None:
                 continue
             cells = [attempt.title.ljust(62), *(_word(row.get(name)).ljust(10) for name in BACKENDS)]
-            terminalreporter.write_line("".join(cells) + ("worked" if row["control"]["worked"] else "not here"))
-
+            terminalreporter.write_line(
+                "".join(cells) + ("worked" if row["control"]["worked"] else "not here")
+            )

@@ -24,7 +24,7 @@ from hcpx.sandbox.job import Backend, Ended, Job, NotStarted
 from hcpx.sandbox.selftest import Folder
 from hcpx.vocabulary.invocation import Cancel, Program
 from hcpx.vocabulary.policy import Limits
-from tests.redteam.attempts import ATTEMPTS, OWNED, ORDINARY
+from tests.redteam.attempts import ATTEMPTS, ORDINARY, OWNED
 
 SECRET = "planted-" + os.urandom(6).hex()
 LIMITS = Limits(timeout_s=30, memory_mb=128, processes=40, files=128, file_mb=8)
@@ -76,7 +76,15 @@ class Ground:
             os.chown(self._write(os.path.join(self.workspace, "foreign"), 0o600), 12345, 12345)
         unique = f"hcpx-{os.getpid()}-{os.urandom(4).hex()}"
         self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]  # noqa: S108
-        disks = [path for path in (*glob.glob("/dev/vd?"), *glob.glob("/dev/sd?"), *glob.glob("/dev/nvme?n?"), "/dev/mem")]
+        disks = [
+            path
+            for path in (
+                *glob.glob("/dev/vd?"),
+                *glob.glob("/dev/sd?"),
+                *glob.glob("/dev/nvme?n?"),
+                "/dev/mem",
+            )
+        ]
         self.facts |= {
             "secret_file": os.path.join(self.outside, "secret"),
             "outside": self.outside,

@@ -43,7 +43,12 @@ class House:
         self.owner.packs.activate(pack_id)
 
     def call(
-        self, verb: str, args: Mapping[str, Any] | None = None, *, pack: str = "tool", token: str | None = None
+        self,
+        verb: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        pack: str = "tool",
+        token: str | None = None,
     ) -> Any:
         envelope = {"pack_id": pack, "verb_key": verb, "args": dict(args or {})}
         return self.runtime.execute(envelope, token=token, face="api")

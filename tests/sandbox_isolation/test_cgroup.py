@@ -24,7 +24,10 @@ def _sites(tmp_path: pathlib.Path, mounts: str, own: str) -> list[Site]:
 
 def test_version_1_bounds_below_our_own_group(tmp_path: pathlib.Path) -> None:
     found = _sites(tmp_path, V1, "9:pids:/\n4:memory:/outer/ours\n0::/\n")
-    assert found == [Site(f"{tmp_path}/pids", (PIDS,), 1), Site(f"{tmp_path}/memory/outer/ours", (MEMORY,), 1)]
+    assert found == [
+        Site(f"{tmp_path}/pids", (PIDS,), 1),
+        Site(f"{tmp_path}/memory/outer/ours", (MEMORY,), 1),
+    ]
 
 
 def test_version_2_bounds_beside_our_own_group(tmp_path: pathlib.Path) -> None:
@@ -42,7 +45,9 @@ def test_version_2_at_the_root_of_a_container(tmp_path: pathlib.Path) -> None:
     assert _sites(tmp_path, V2, "0::/\n") == [Site(str(tmp_path), (PIDS,), 2)]
 
 
-@pytest.mark.parametrize("mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"])
+@pytest.mark.parametrize(
+    "mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"]
+)
 def test_what_cannot_be_read_bounds_nothing(tmp_path: pathlib.Path, mounts: str) -> None:
     (tmp_path / "mountinfo").write_text(mounts)
     (tmp_path / "cgroup").write_text("0::/\n")

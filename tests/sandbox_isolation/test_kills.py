@@ -31,7 +31,9 @@ def _groups(pid: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("uid", UIDS)
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
-def test_a_runtime_killed_at_any_moment_leaves_no_program(tmp_path: pathlib.Path, uid: int, kind: str) -> None:
+def test_a_runtime_killed_at_any_moment_leaves_no_program(
+    tmp_path: pathlib.Path, uid: int, kind: str
+) -> None:
     if kind == "landlock" and abi() < ABI:
         pytest.skip("this kernel has no Landlock of ABI 6 or newer")
     rng = random.Random(4)  # noqa: S311 - moments, not secrets
@@ -48,7 +50,12 @@ def test_a_runtime_killed_at_any_moment_leaves_no_program(tmp_path: pathlib.Path
         folder.mkdir()
         os.chown(folder, uid, uid)
         word = f"347.{os.getpid()}{moment}"
-        started += _killed([*command, str(folder), word], word, folder, rng.uniform(0, 0.04 if kind == "bubblewrap" else 0.12))
+        started += _killed(
+            [*command, str(folder), word],
+            word,
+            folder,
+            rng.uniform(0, 0.04 if kind == "bubblewrap" else 0.12),
+        )
     assert started > 0, "no moment was late enough to prove anything"
 
 

@@ -45,7 +45,20 @@ def test_a_host_is_named_whole_or_not_at_all(entry: str, host: str, port: int, n
 
 
 @pytest.mark.parametrize(
-    "text", ["", "*", "*.example.com", "a b", "example.com:0", "example.com:99999", "example.com:x", "http://a", "1.2.3", "-a.b", "a..b"]
+    "text",
+    [
+        "",
+        "*",
+        "*.example.com",
+        "a b",
+        "example.com:0",
+        "example.com:99999",
+        "example.com:x",
+        "http://a",
+        "1.2.3",
+        "-a.b",
+        "a..b",
+    ],
 )
 def test_an_entry_that_is_no_host_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"no host|no port"):
@@ -68,7 +81,9 @@ def test_an_address_that_is_not_public_is_refused_unless_it_is_listed_itself(add
     assert NetworkList((text,)).reaches(address, 80) is False
 
 
-@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
+@pytest.mark.parametrize(
+    "address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"]
+)
 def test_a_public_address_is_reached_for_any_name_that_is_listed(address: str) -> None:
     assert NetworkList(("example.com",)).reaches(address, 443) is True
 
@@ -105,7 +120,20 @@ def web() -> Iterator[int]:
 def tls(bench: Bench) -> Iterator[int]:
     key, certificate = os.path.join(bench.folder, "key.pem"), os.path.join(bench.pack, "certificate.pem")
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2"]
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+            "-days",
+            "2",
+        ]
         + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
         check=True,
         capture_output=True,
@@ -184,7 +212,9 @@ class Through:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.decisions: list[Decision] = []
-        self.proxy = Proxy(self.listener, NetworkList(entries), self.decisions.append, lambda host, _: names.get(host, []))
+        self.proxy = Proxy(
+            self.listener, NetworkList(entries), self.decisions.append, lambda host, _: names.get(host, [])
+        )
 
     def ask(self, request: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
@@ -198,10 +228,14 @@ class Through:
 
 
 def test_a_listed_name_that_stands_for_a_private_address_is_refused(web: int) -> None:
-    through = Through(("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]})
+    through = Through(
+        ("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]}
+    )
     told = through.ask(f"CONNECT rebound.example:{web} HTTP/1.1\r\n\r\n".encode())
     assert told.startswith(b"HTTP/1.1 403 ")
-    assert through.decisions == [Decision("rebound.example", web, "its address is not public and not on the list")]
+    assert through.decisions == [
+        Decision("rebound.example", web, "its address is not public and not on the list")
+    ]
 
 
 def test_a_private_address_that_is_listed_too_may_stand_behind_a_listed_name(web: int) -> None:

@@ -55,7 +55,9 @@ def test_a_pack_under_no_pack_id_is_refused(world: World, pack_id: str) -> None:
 
 
 def test_overlays_only_grow_stricter(world: World) -> None:
-    first = Overlay(confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}')
+    first = Overlay(
+        confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}'
+    )
     loose = Overlay(approvals=1, deny=True, limits={"timeout_s": 60, "processes": 1}, args_schema='{"b":2}')
     world.overlays.tighten(TENANT, "ledger", "transfer", first)
     both = world.overlays.tighten(TENANT, "ledger", "transfer", loose)
@@ -75,7 +77,11 @@ def test_an_overlay_lies_on_one_command_of_one_pack_in_one_tenant(world: World) 
     assert other.overlays.find(TENANT, "ledger", "transfer") is None
     world.overlays.tighten(TENANT, "ledger", "transfer", Overlay(deny=True))
     assert other.overlays.find(TENANT, "ledger", "transfer") == Overlay(deny=True)
-    for place in ((TENANT, "ledger", "transfers"), (TENANT, "notes", "transfer"), ("globex", "ledger", "transfer")):
+    for place in (
+        (TENANT, "ledger", "transfers"),
+        (TENANT, "notes", "transfer"),
+        ("globex", "ledger", "transfer"),
+    ):
         assert other.overlays.find(*place) is None
     other.database.close()
 
@@ -97,7 +103,9 @@ def test_the_allow_list_knows_names_as_they_were_asked_for(world: World) -> None
         world.allowed.remove("git")
 
 
-@pytest.mark.parametrize(("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")])
+@pytest.mark.parametrize(
+    ("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")]
+)
 def test_a_name_with_blanks_or_no_real_path_is_never_allowed(world: World, name: str, path: str) -> None:
     with pytest.raises(Refused):
         world.allowed.allow(name, path)
@@ -119,7 +127,11 @@ def test_a_sealed_secret_comes_back_byte_by_byte(world: World) -> None:
     assert world.vault.get(TENANT, ADA, "ledger", "mothership") is None
     newer = msgspec.structs.replace(SECRET, ciphertext=b"other")
     world.vault.put(newer)
-    assert (world.vault.list(), world.vault.list(TENANT), world.vault.list("globex")) == ([newer], [newer], [])
+    assert (world.vault.list(), world.vault.list(TENANT), world.vault.list("globex")) == (
+        [newer],
+        [newer],
+        [],
+    )
     assert world.vault.delete(TENANT, ADA, "ledger", "user") is True
     assert world.vault.delete(TENANT, ADA, "ledger", "user") is False
 

@@ -80,9 +80,7 @@ class World:
         self.signals = SignalRows(database)
         self.processes = Processes()
         self.journal = ChainedJournal(
-            JournalRows(
-                database, self.chains, self.intents, self.keys, self.approvals, Strangers(database)
-            ),
+            JournalRows(database, self.chains, self.intents, self.keys, self.approvals, Strangers(database)),
             clock,
             self.processes,
         )

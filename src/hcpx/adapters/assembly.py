@@ -10,8 +10,8 @@ import msgspec
 
 from hcpx.ports import Directories, Redaction
 from hcpx.sandbox.backends.native import Native
-from hcpx.sandbox.environment import Environments
 from hcpx.sandbox.choose import Places, choose
+from hcpx.sandbox.environment import Environments
 from hcpx.sandbox.job import Backend, NotStarted
 from hcpx.sandbox.programs import Programs
 from hcpx.sandbox.workspace import Folders, Workspaces

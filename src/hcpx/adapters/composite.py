@@ -42,6 +42,9 @@ class Composite:
             return deny("adapter_not_executable", kind=f"composite (handler {handler})")
         return Program()
 
+    def foreseen(self, target: Target) -> None:
+        """Each step answers for itself."""
+
     def can_mock(self, target: Target) -> bool:
         """Steps are mocked one by one; a handler could do anything, so it needs a fixture."""
         return target.command.handler is None

@@ -15,9 +15,10 @@ from hcpx.sandbox.programs import Found, Programs
 from hcpx.sandbox.workspace import Folder, Workspaces
 from hcpx.vocabulary.binding import Binding
 from hcpx.vocabulary.denial import Denial, deny
-from hcpx.vocabulary.invocation import Invocation, Program, Ran, Target
+from hcpx.vocabulary.invocation import Cancel, Enforced, Invocation, Program, Ran, Target
 from hcpx.vocabulary.json_text import number_text
 from hcpx.vocabulary.pack import Pack, WorkspaceMode, Wrap
+from hcpx.vocabulary.policy import PolicyRow
 from hcpx.vocabulary.text import headed
 
 from .printed import Live, Printed, printed, value_of
@@ -71,6 +72,30 @@ class Wrapped:
             return deny(
                 "not_executable", bin=_wrap(target.pack).bin, why=problem.strerror or "cannot be read"
             )
+
+    def foreseen(self, target: Target) -> Enforced | None:
+        """Say what would hold for a program of this command, without making or starting anything."""
+        backend = self._choose(native_local=False)
+        if isinstance(backend, Denial):
+            return None
+        pack, wrap, session = target.pack, _wrap(target.pack), target.session
+        owner = (session.tenant, session.principal, pack.id)
+        project = None if session.project is None else session.project.directory
+        return backend.enforced(
+            Job(
+                program=Program(),
+                name=wrap.bin,
+                argv=(),
+                env={},
+                pack_root=pack.root,
+                directory=Folder(self._workspaces.path(wrap.workspace, pack.root, project, owner)),
+                writable=_may_write(wrap.workspace, target.row),
+                limits=target.row.limits,
+                keep=0,
+                cancel=Cancel(),
+                network=wrap.network,
+            )
+        )
 
     def can_mock(self, target: Target) -> bool:  # noqa: ARG002 -- it is the same for every wrap command
         """Tell whether no network and an ephemeral workspace can be guaranteed here."""
@@ -180,9 +205,12 @@ def _mode(invocation: Invocation) -> WorkspaceMode:
 
 
 def _is_writable(invocation: Invocation) -> bool:
+    return _may_write(_mode(invocation), invocation.row)
+
+
+def _may_write(mode: WorkspaceMode, row: PolicyRow) -> bool:
     """Tell whether the working directory may be written to: never a pack's own (Spec 04 section 2)."""
-    mode = _mode(invocation)
-    return mode in ("workspace", "ephemeral") or (mode == "project" and invocation.row.land == "local")
+    return mode in ("workspace", "ephemeral") or (mode == "project" and row.land == "local")
 
 
 def _files(binding: Binding) -> tuple[PrivateFile, ...] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hcpx.ports import Adapter
 from hcpx.vocabulary.denial import Denial
-from hcpx.vocabulary.invocation import Invocation, Program, Ran, Target
+from hcpx.vocabulary.invocation import Enforced, Invocation, Program, Ran, Target
 
 
 class RecordingAdapter:
@@ -17,6 +17,10 @@ class RecordingAdapter:
     def inspect(self, target: Target) -> Program | Denial:
         """Pass on."""
         return self._adapter.inspect(target)
+
+    def foreseen(self, target: Target) -> Enforced | None:
+        """Pass on."""
+        return self._adapter.foreseen(target)
 
     def can_mock(self, target: Target) -> bool:
         """Pass on."""

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from hcpx.faces.library import Hcp
+from hcpx.hub.connections import Connections
 from hcpx.packs.install import Added, Installer
 from hcpx.runtime import Runtime
 from hcpx.runtime.books import Books
 from hcpx.runtime.clock import SystemClock
 from hcpx.runtime.owner import Owner
 from hcpx.runtime.parts import Parts
-from hcpx.hub.connections import Connections
 from hcpx.settings import read_settings
 from hcpx.store.create import create
 from hcpx.store.database import Database

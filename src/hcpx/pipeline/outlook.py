@@ -7,7 +7,7 @@ import msgspec
 from hcpx.ports import Call, Credential, Ports
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.envelope import BadEnvelope, Envelope
-from hcpx.vocabulary.invocation import Target
+from hcpx.vocabulary.invocation import Enforced, Target
 from hcpx.vocabulary.principal import Session
 
 from . import step1_resolve, step2_authenticate, step3_authorize, step4_confirm
@@ -24,12 +24,13 @@ class Gate(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Steps 1 to 5 looked at, each on its own as far as it can be, and the exact argv where it renders."""
+    """Steps 1 to 6 looked at, each on its own as far as it can be; the exact argv, and what would hold."""
 
     gates: tuple[Gate, ...]
     argv: tuple[str, ...] | None = None
     program: str | None = None
     target: Target | None = None
+    enforced: Enforced | None = None
 
 
 def rehearse(ports: Ports, call: Call) -> Denial | None:
@@ -82,7 +83,8 @@ def _explained(ports: Ports, authenticated: Authenticated) -> Explanation:
     barred = isinstance(permitted, Denial)
     agreed = step4_confirm.agreed(resolved) if barred else step4_confirm.confirm(ports, permitted, ask=False)
     argv = step4_confirm.rendered(resolved)
-    program = ports.adapters[resolved.target.pack.kind].inspect(resolved.target)
+    adapter = ports.adapters[resolved.target.pack.kind]
+    program = adapter.inspect(resolved.target)
     return Explanation(
         gates=(
             Gate(1, "resolve", None),
@@ -95,6 +97,7 @@ def _explained(ports: Ports, authenticated: Authenticated) -> Explanation:
         argv=None if isinstance(argv, Denial) else argv,
         program=None if isinstance(program, Denial) else program.path,
         target=resolved.target,
+        enforced=adapter.foreseen(resolved.target),
     )
 
 

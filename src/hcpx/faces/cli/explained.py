@@ -37,6 +37,8 @@ def _value(explanation: Explanation) -> dict[str, object]:
         value["program"] = explanation.program
     if explanation.target is not None:
         value["row"] = msgspec.to_builtins(explanation.target.row)
+    if explanation.enforced is not None:
+        value["enforced"] = msgspec.to_builtins(explanation.enforced)
     return value
 
 
@@ -50,3 +52,8 @@ def _print(explanation: Explanation) -> None:
         sys.stdout.write(f"program: {visible(explanation.program)}\n")
     if explanation.argv is not None:
         sys.stdout.write("argv:\n" + "".join(f"  {visible(repr(token))}\n" for token in explanation.argv))
+    if explanation.enforced is not None:
+        held = explanation.enforced
+        sys.stdout.write(
+            f"sandbox: {held.sandbox}; network: {held.network}; writable: {', '.join(held.writable)}\n"
+        )
