@@ -285,7 +285,8 @@ def test_any_bytes_are_redacted_without_an_error(data: bytes, secret: str) -> No
 
 def test_a_call_without_secrets_loads_nothing_that_redacts() -> None:
     script = (
-        "import sys; from hcpx.hub.redaction import SecretRedaction as R; from hcpx.vocabulary.binding import PUBLIC;"
+        "import sys; from hcpx.hub.redaction import SecretRedaction as R;"
+        "from hcpx.vocabulary.binding import PUBLIC;"
         "R().of(PUBLIC); import hcpx.hub.hub, hcpx.hub.seal;"
         "names = ('cryptography', 'keyring', 'hcpx.hub.redactor', 'hcpx.hub.spelling', 'hcpx.hub.os_');"
         "print([name for name in sys.modules if name.startswith(names)])"

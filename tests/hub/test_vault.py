@@ -15,7 +15,7 @@ import pytest
 from hcpx.hub.master_key import VaultKeyProblem
 from hcpx.hub.os_keyring import system_keyring
 from hcpx.hub.slot import Slot, slot
-from hcpx.hub.vault import SecretRefused, Vault, VaultStatus
+from hcpx.hub.vault import SecretRefused, VaultStatus
 from hcpx.store.vault_rows import VaultRows
 from tests.hub.world import ADA, MemoryKeyring, World, secret_of, stored
 
@@ -473,18 +473,10 @@ def test_a_rotation_between_the_row_and_the_key_is_noticed(world: World) -> None
     world.vault().keep(ADA, stored("tok-ada-1"))
     digests = world.vault().digest_key()
     rows = RotatedUnderway(world)
-    assert (
-        secret_of(
-            Vault(rows, str(world.home), now=world.clock.now, find_keyring=world.find_keyring).open(ADA)
-        )
-        == "tok-ada-1"
-    )
+    assert secret_of(world.vault_over(rows).open(ADA)) == "tok-ada-1"
     assert rows.rotated == 1
     rows = RotatedUnderway(world)
-    assert (
-        Vault(rows, str(world.home), now=world.clock.now, find_keyring=world.find_keyring).digest_key()
-        == digests
-    )
+    assert world.vault_over(rows).digest_key() == digests
     assert rows.rotated == 1
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hcpx.hub.hub import Hub
+from hcpx.hub.keychain import Keychain
 from hcpx.hub.minters.vault_secret import KIND, PastedSecret, VaultSecret
 from hcpx.hub.slot import Slot
 from hcpx.hub.vault import Stored, Vault
@@ -61,9 +62,11 @@ class World:
         return self.keyring
 
     def vault(self) -> Vault:
-        return Vault(
-            self.rows, str(self.home), self.key_file, now=self.clock.now, find_keyring=self.find_keyring
-        )
+        return self.vault_over(self.rows)
+
+    def vault_over(self, rows: VaultRows) -> Vault:
+        keychain = Keychain(rows, str(self.home), self.key_file, self.find_keyring)
+        return Vault(rows, keychain, self.clock.now)
 
     def hub(self) -> Hub:
         return Hub(self.vault(), {KIND: VaultSecret()}, self.clock.now)

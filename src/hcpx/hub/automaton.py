@@ -154,7 +154,7 @@ class Automaton:
         self._made += 1
         if self._made > _KEPT:
             self._made = 0
-            for state in self._states.values():
+            for state in list(self._states.values()):
                 state.clear()
                 state.before.clear()
             self._states = {_NONE: self._root}

@@ -37,8 +37,8 @@ class Keychain:
         self,
         rows: SecretRows,
         home: str,
-        key_file: str | None,
-        find_keyring: Callable[[], Keyring | None] | None,
+        key_file: str | None = None,
+        find_keyring: Callable[[], Keyring | None] | None = None,
     ) -> None:
         self._rows = rows
         self._home = home

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -13,9 +13,6 @@ from .keychain import DIGESTS_FACT, KEY_FACT, Keychain
 from .master_key import MasterKey, VaultKeyMissing, VaultKeyProblem, fresh_key
 from .slot import Slot
 from .wrapping import fresh_wrapped, rewrapped, unwrapped
-
-if TYPE_CHECKING:
-    from .os_keyring import Keyring
 
 _ROWS: Final = "rows"
 
@@ -56,17 +53,9 @@ class VaultStatus(msgspec.Struct, frozen=True):
 class Vault:
     """Keeps secrets encrypted in the store. Every method may raise `StoreUnavailable`, for its key too."""
 
-    def __init__(
-        self,
-        rows: SecretRows,
-        home: str,
-        key_file: str | None = None,
-        *,
-        now: Callable[[], float],
-        find_keyring: Callable[[], Keyring | None] | None = None,
-    ) -> None:
+    def __init__(self, rows: SecretRows, keychain: Keychain, now: Callable[[], float]) -> None:
         self._rows = rows
-        self._keychain = Keychain(rows, home, key_file, find_keyring)
+        self._keychain = keychain
         self._now = now
 
     def keep(self, slot: Slot, stored: Stored) -> SecretRow:
