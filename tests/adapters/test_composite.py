@@ -295,3 +295,14 @@ def test_a_handlers_value_that_is_no_json_is_an_internal_error() -> None:
 def test_a_handler_is_mocked_by_a_fixture_only() -> None:
     here = world(_handled(), handlers={"h": lambda _: {}})
     assert close(here, "hand", mode="mock").code == "no_mock"
+
+
+def test_only_what_starts_a_program_leaves_a_digest_of_its_argv() -> None:
+    here = world(daily(step("check", "who")))
+    assert close(here).ok
+    digests = {
+        record.attribution.pack_id: record.argv_digest is not None
+        for record in here.journal.records
+        if record.kind != "intent"
+    }
+    assert digests == {"daily": False, "bank": True}

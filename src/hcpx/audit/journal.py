@@ -10,6 +10,7 @@ import msgspec
 from hcpx.ports import (
     ApprovalUses,
     AuditUnavailable,
+    ChainHead,
     ChainRows,
     Clock,
     HeldKey,
@@ -148,9 +149,11 @@ class ChainedJournal:
 
     def _write(self, records: Sequence[AuditRecord]) -> None:
         texts = [body(record) for record in records]
+        heads: dict[str, ChainHead] = {}
         with self._quick:
             for record, text in zip(records, texts, strict=True):
-                self._append(record.attribution.tenant, record, text)
+                tenant = record.attribution.tenant
+                heads[tenant] = self._append(tenant, record, text, heads.get(tenant))
 
     def _close(self, record: AuditRecord, use: KeyUse | None, result: bytes | None, *, started: bool) -> None:
         self._rows.intents.close(record.audit_id)
@@ -159,9 +162,15 @@ class ChainedJournal:
         if use is not None and not (started and result is None):
             self._rows.keys.finish(use, record.audit_id, result)
 
-    def _append(self, tenant: str, record: AuditRecord, text: bytes) -> None:
-        head = self._rows.chains.head(tenant) or beginning(tenant)
-        self._rows.chains.append(tenant, link(head, record, text))
+    def _append(
+        self, tenant: str, record: AuditRecord, text: bytes, head: ChainHead | None = None
+    ) -> ChainHead:
+        """Append a record to its chain, behind `head` where this transaction knows it, and return the new one."""
+        if head is None:
+            head = self._rows.chains.head(tenant) or beginning(tenant)
+        one = link(head, record, text)
+        self._rows.chains.append(tenant, one)
+        return ChainHead(one.seq, one.hash)
 
     def _settle_stranger(self, record: AuditRecord, text: bytes) -> None:
         """Record a call without a live session, so rarely that a flood of them fills no disk."""

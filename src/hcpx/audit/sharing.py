@@ -1,7 +1,8 @@
 """Records that may wait for each other, so that a burst of reads shares its commits (Spec 06 section 2).
 
 A record that comes alone is written at once. One that follows another within `PATIENCE_S` waits, at most as
-long again; then all that wait are written in one transaction, on a thread that lives as long as the burst.
+long again, or until so many wait that their transaction is worth it. A fast burst is written by its own calls,
+every so often by one of them; a slow one by a thread that lives as long as the burst.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Final, Generic, TypeVar
 
 PATIENCE_S: Final = 0.05
 """How long a record waits at most (Spec 06 section 2)."""
-MOST: Final = 256
-"""How many records wait at most; the one that makes it so many is written by its own call, with the others."""
+MOST: Final = 32
+"""How many records wait at most; the call that makes it so many writes them."""
 
 _LINGER: Final = 20  # rounds without a record until the thread ends
 
@@ -38,6 +39,7 @@ class Sharing(Generic[_One]):
         self._pid = os.getpid()
         self._waiting: list[_One] = []
         self._last = -PATIENCE_S
+        self._oldest = 0.0
         self._attended = False
         self._failing = False
 
@@ -54,6 +56,8 @@ class Sharing(Generic[_One]):
             alone = not self._waiting and now - self._last >= PATIENCE_S
             self._last = now
             if not alone:
+                if not self._waiting:
+                    self._oldest = now
                 self._waiting.append(one)
             at_once = self._failing or len(self._waiting) >= MOST or not (alone or self._attend())
         if alone:
@@ -106,14 +110,17 @@ class Sharing(Generic[_One]):
         import atexit
 
         idle = 0
-        while True:
-            sleep(PATIENCE_S)
+        rest = PATIENCE_S
+        while idle <= _LINGER:
+            sleep(rest)
             with self._lock:
                 idle = 0 if self._waiting else idle + 1
-                if idle > _LINGER:
-                    self._attended = False
-                    break
-            self._try()
+                self._attended = idle <= _LINGER
+                age = monotonic() - self._oldest if self._waiting else 0.0
+            rest = PATIENCE_S - age
+            if rest <= 0:
+                self._try()
+                rest = PATIENCE_S
         atexit.unregister(self._try)
 
     def _try(self) -> None:

@@ -24,7 +24,7 @@ def intent_record(ports: Ports, trail: Trail, confirmed: Confirmed) -> AuditReco
         kind="intent",
         attribution=attribution(ports, trail, envelope.pack_id, envelope.verb_key),
         args_digest=ports.seal.digest(encode(envelope.args)),
-        argv_digest=ports.seal.digest(encode(confirmed.argv)),
+        argv_digest=_argv_digest(ports, confirmed),
         approval_ids=confirmed.approval_ids,
         parent=trail.call.parent,
     )
@@ -75,7 +75,7 @@ def ended_record(
         code=ran.code,
         step=6 if ran.code is not None else 7,
         args=_hidden(ports, trail, compiled.secret, envelope.args),
-        argv_digest=ports.seal.digest(encode(confirmed.argv)),
+        argv_digest=_argv_digest(ports, confirmed),
         exit_code=ran.exit_code,
         duration_ms=spent,
         approval_ids=confirmed.approval_ids,
@@ -84,6 +84,13 @@ def ended_record(
         sandbox=ran.enforced.sandbox if ran.enforced is not None else None,
         parent=trail.call.parent,
     )
+
+
+def _argv_digest(ports: Ports, confirmed: Confirmed) -> str | None:
+    """Digest what the program gets; a kind that starts none has no argv."""
+    if confirmed.resolved.target.pack.wrap is None:
+        return None
+    return ports.seal.digest(encode(confirmed.argv))
 
 
 def _decision(trail: Trail) -> Decision:
