@@ -164,31 +164,26 @@ def test_a_program_killed_by_a_signal_has_status_128_and_its_number(name: str) -
 
 
 def test_a_status_taken_by_somebody_else_is_never_a_success() -> None:
-    program = """
-import os, threading
-from hcpx.sandbox.spawn import Command, run
-from hcpx.vocabulary.invocation import Cancel
-taken = threading.Event()
-def thief():
-    while True:
+    finished = shell("echo out", on_output=lambda *_: os.wait() and None)
+    assert (finished.how, finished.status, finished.stdout) == ("exit", 255, b"out\n")
+    assert finished.warnings == ("its exit status is unknown: another part of the runtime's process took it",)
+
+
+def test_an_application_that_reaps_every_child_at_once_costs_the_status_and_nothing_else() -> None:
+    def reap(*_: object) -> None:
         try:
-            os.wait()
-            taken.set()
-            return
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
             pass
-threading.Thread(target=thief, daemon=True).start()
-class Slow:
-    def __call__(self, name, data):
-        taken.wait()
-finished = run(Command("/bin/sh", ("sh", "-c", "echo out"), {}, 60, 99, Cancel(), on_output=Slow()))
-print(finished.how, finished.status, finished.warnings)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, env=_with_source()
-    )
-    warning = "its exit status is unknown: another part of the runtime's process took it"
-    assert done.stdout.decode() == f"exit 255 {(warning,)!r}\n"
+
+    before = signal.signal(signal.SIGCHLD, reap)
+    try:
+        answers = [shell("echo out; setsid sleep 300 & exit 0") for _ in range(20)]
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert {answer.stdout for answer in answers} == {b"out\n"}
+    assert {answer.status for answer in answers} <= {0, 255}
 
 
 def test_nothing_is_started_where_this_process_ignores_its_children() -> None:

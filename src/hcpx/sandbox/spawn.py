@@ -229,6 +229,9 @@ def _open_mask() -> set[signal.Signals]:
 def _pidfd(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
+    except ProcessLookupError:
+        # It has ended, and another part of this process took its status: anything readable tells as much.
+        return os.eventfd(1)
     except OSError:
         os.kill(pid, signal.SIGKILL)
         os.waitid(os.P_PID, pid, os.WEXITED)
