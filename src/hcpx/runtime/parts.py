@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
+from hcpx.hub.keychain import Keychain
 from hcpx.hub.minters.vault_secret import VaultSecret
 from hcpx.hub.minting import Minter
 from hcpx.hub.redaction import SecretRedaction
@@ -108,8 +109,8 @@ class Parts:
         return "native-local" if chosen == "native-local" else "sandbox"
 
     def _vault(self, rows: VaultRows) -> Vault:
-        settings = self.settings
-        return Vault(rows, settings.home, settings.vault_key_file, now=self.clock.now)
+        keychain = Keychain(rows, self.settings.home, self.settings.vault_key_file)
+        return Vault(rows, keychain, self.clock.now)
 
     def _minters(self) -> Mapping[str, Minter]:
         minter: Minter = VaultSecret()
