@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 # Module -> why it may. A backend that has to start something itself is added here, with its reason.
 STARTS_PROCESSES = {
     "sandbox/spawn.py": "the one module that starts a process",
+    "conformance/faces.py": "the runner is a caller of the command line, in a process of its own",
 }
 READS_ENVIRONMENT = {
     "settings.py": "the one reader of configuration and environment",
+    "conformance/faces.py": "a case lays down variables of the runtime's own process",
 }
 MADE_BY = {
     "Resolved": "pipeline/step1_resolve.py",
@@ -26,6 +28,7 @@ MADE_BY = {
     "Permitted": "pipeline/step3_authorize.py",
     "Confirmed": "pipeline/step4_confirm.py",
     "Replayed": "pipeline/step4_confirm.py",
+    "Intended": "pipeline/step5_mint.py",
     "Bound": "pipeline/step5_mint.py",
     "Outcome": "pipeline/step6_run.py",
 }

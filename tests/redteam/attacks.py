@@ -815,7 +815,7 @@ def fill_many(folder: str, facts: Facts) -> str | None:
 
 
 def fill_tmp(facts: Facts) -> str | None:
-    return fill_many("/tmp", facts)  # noqa: S108 - that is the target
+    return fill_many("/tmp", facts)
 
 
 def fill_home(facts: Facts) -> str | None:
@@ -823,7 +823,7 @@ def fill_home(facts: Facts) -> str | None:
 
 
 def fill_shared_memory(facts: Facts) -> str | None:
-    return fill_many("/dev/shm", facts)  # noqa: S108 - that is the target
+    return fill_many("/dev/shm", facts)
 
 
 def fill_dev(facts: Facts) -> str | None:

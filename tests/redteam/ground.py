@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import glob
 import json
-import mmap
 import os
 import pathlib
 import socket
@@ -24,7 +23,7 @@ from hcpx.sandbox.job import Backend, Ended, Job, NotStarted
 from hcpx.sandbox.selftest import Folder
 from hcpx.vocabulary.invocation import Cancel, Program
 from hcpx.vocabulary.policy import Limits
-from tests.redteam.attempts import ATTEMPTS, ORDINARY, OWNED
+from tests.redteam.attempts import ATTEMPTS, OWNED
 
 SECRET = "planted-" + os.urandom(6).hex()
 LIMITS = Limits(timeout_s=30, memory_mb=128, processes=40, files=128, file_mb=8)
@@ -75,7 +74,7 @@ class Ground:
         if self.setting == OWNED:
             os.chown(self._write(os.path.join(self.workspace, "foreign"), 0o600), 12345, 12345)
         unique = f"hcpx-{os.getpid()}-{os.urandom(4).hex()}"
-        self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]  # noqa: S108
+        self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]
         disks = [
             path
             for path in (

@@ -36,11 +36,11 @@ def test_a_runtime_killed_at_any_moment_leaves_no_program(
 ) -> None:
     if kind == "landlock" and abi() < ABI:
         pytest.skip("this kernel has no Landlock of ABI 6 or newer")
-    rng = random.Random(4)  # noqa: S311 - moments, not secrets
+    rng = random.Random(4)
     home = tmp_path / "home"
     home.mkdir()
     for folder in (home, *home.parents):
-        if folder.stat().st_uid == os.geteuid() and str(folder).startswith("/tmp"):  # noqa: S108 - pytest's own
+        if folder.stat().st_uid == os.geteuid() and str(folder).startswith("/tmp"):
             folder.chmod(folder.stat().st_mode | 0o011)
     os.chown(home, uid, uid)
     command = as_user(uid, [*python(str(tmp_path)), "-m", "tests.sandbox_isolation.victim", kind])

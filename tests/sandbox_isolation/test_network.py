@@ -40,7 +40,7 @@ from tests.sandbox_isolation.bench import Bench
         ("localhost:80", "127.0.0.2", 80, False),
     ],
 )
-def test_a_host_is_named_whole_or_not_at_all(entry: str, host: str, port: int, named: bool) -> None:  # noqa: FBT001
+def test_a_host_is_named_whole_or_not_at_all(entry: str, host: str, port: int, named: bool) -> None:
     assert NetworkList((entry,)).names(host, port) is named
 
 

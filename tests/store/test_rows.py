@@ -13,7 +13,7 @@ from hcpx.vocabulary.principal import Project, Session
 from hcpx.vocabulary.signal import Signal
 from tests.store.world import ADA, TENANT, World, again
 
-PACK = PackRow(TENANT, "ledger", "1.0.0", "Demo ledger", "sha256:aa", "sha256-aa", False, b"\0\xff", 1.0)  # noqa: FBT003
+PACK = PackRow(TENANT, "ledger", "1.0.0", "Demo ledger", "sha256:aa", "sha256-aa", False, b"\0\xff", 1.0)
 SECRET = SecretRow(TENANT, ADA, "ledger", "user", b"nonce", b"\0sealed\xff", {"scopes": ["a"]}, 2.0)
 
 

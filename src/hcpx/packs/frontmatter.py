@@ -105,7 +105,7 @@ _VALUES: Final = {
 }
 
 
-def _found(  # noqa: PLR0913 -- a finding has this many parts
+def _found(
     file: str,
     node: Node,
     message: str,

@@ -141,7 +141,21 @@ _OPTION: Final = re.compile(
 )
 _USAGE: Final = re.compile(r"^\s*usage:?\s*(?P<rest>.*)$", re.IGNORECASE)
 _GENERIC: Final = frozenset(
-    "option options flag flags command commands subcommand args arg argument arguments action global-options".split()
+    [
+        "option",
+        "options",
+        "flag",
+        "flags",
+        "command",
+        "commands",
+        "subcommand",
+        "args",
+        "arg",
+        "argument",
+        "arguments",
+        "action",
+        "global-options",
+    ]
 )
 
 

@@ -17,12 +17,75 @@ from hcpx.vocabulary.principal import MAX_SLUG
 from .help_text import Argument, arguments, json_flag, listed_commands
 
 _READS: Final = frozenset(
-    "cat count describe diff display find get info inspect list log logs ls ps read search show stat status"
-    " stats tree version view whoami".split()
+    [
+        "cat",
+        "count",
+        "describe",
+        "diff",
+        "display",
+        "find",
+        "get",
+        "info",
+        "inspect",
+        "list",
+        "log",
+        "logs",
+        "ls",
+        "ps",
+        "read",
+        "search",
+        "show",
+        "stat",
+        "status",
+        "stats",
+        "tree",
+        "version",
+        "view",
+        "whoami",
+    ]
 )
 _CHANGES: Final = frozenset(
-    "add and apply clear create delete drop edit init insert install kill make merge move new or patch purge push put"
-    " remove rename replace reset restart revert rm run save send set start stop sync then update upload write".split()
+    [
+        "add",
+        "and",
+        "apply",
+        "clear",
+        "create",
+        "delete",
+        "drop",
+        "edit",
+        "init",
+        "insert",
+        "install",
+        "kill",
+        "make",
+        "merge",
+        "move",
+        "new",
+        "or",
+        "patch",
+        "purge",
+        "push",
+        "put",
+        "remove",
+        "rename",
+        "replace",
+        "reset",
+        "restart",
+        "revert",
+        "rm",
+        "run",
+        "save",
+        "send",
+        "set",
+        "start",
+        "stop",
+        "sync",
+        "then",
+        "update",
+        "upload",
+        "write",
+    ]
 )
 _MOST: Final = 200
 _VERB: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*")

@@ -33,13 +33,47 @@ _MAX_TOKEN: Final = 128 * 1024 - 1
 """The longest argument that Linux hands to a program, in bytes."""
 
 _SWITCHES: Final = frozenset(
-    "all apply color confirm debug dry-run dryrun force help interactive json no-color quiet recursive silent verbose"
-    " version watch yes".split()
+    [
+        "all",
+        "apply",
+        "color",
+        "confirm",
+        "debug",
+        "dry-run",
+        "dryrun",
+        "force",
+        "help",
+        "interactive",
+        "json",
+        "no-color",
+        "quiet",
+        "recursive",
+        "silent",
+        "verbose",
+        "version",
+        "watch",
+        "yes",
+    ]
 )
-_SECRET_WORDS: Final = (
-    "password passwd passphrase secret token api-key apikey access-key secret-key private-key client-secret"
-    " auth-token access-token refresh-token bearer credential credentials".split()
-)
+_SECRET_WORDS: Final = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "api-key",
+    "apikey",
+    "access-key",
+    "secret-key",
+    "private-key",
+    "client-secret",
+    "auth-token",
+    "access-token",
+    "refresh-token",
+    "bearer",
+    "credential",
+    "credentials",
+]
 _BRACES: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _VARIABLE: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _NARROWED: Final = frozenset({"enum", "const", "pattern", "format"})
