@@ -24,7 +24,7 @@ FILL = st.text(alphabet='ab%25\\un/+=A\n"é0', max_size=6)
 
 @st.composite
 def writing(draw: st.DrawFn, secret: str) -> bytes:
-    kind = draw(st.sampled_from(["raw", "part", "percent", "json", "dumps", "form", "base64"]))
+    kind = draw(st.sampled_from(["raw", "part", "percent", "json", "dumps", "nested", "form", "base64"]))
     if kind == "raw":
         return secret.encode()
     if kind == "part":
@@ -34,6 +34,8 @@ def writing(draw: st.DrawFn, secret: str) -> bytes:
         return writings.percent_encoded(secret, iter(draw(st.lists(st.booleans(), min_size=32, max_size=32))))
     if kind == "dumps":
         return json.dumps(secret)[1:-1].encode()
+    if kind == "nested":
+        return json.dumps(json.dumps(secret)).encode()
     if kind == "json":
         return "".join(f"\\u{ord(char):04x}" if draw(st.booleans()) else char for char in secret).encode()
     if kind == "form":

@@ -34,7 +34,7 @@ def redactor(*secrets: str) -> Redactor:
 FORMS = {
     "raw": SECRET,
     "percent": urllib.parse.quote(SECRET, safe=""),
-    "percent, lower case": urllib.parse.quote(SECRET, safe="").lower().replace("w%2brd", "w%2brd"),
+    "percent, lower case": urllib.parse.quote(SECRET, safe="").lower(),
     "percent, needless": "".join(f"%{byte:02x}" for byte in SECRET.encode()),
     "percent, a part": "p%40ss/w+rd=%3D%22q",
     "base64": base64.b64encode(SECRET.encode()).decode(),
@@ -44,6 +44,8 @@ FORMS = {
     "base64, percent-encoded": urllib.parse.quote(base64.b64encode(SECRET.encode()).decode(), safe=""),
     "json": json.dumps(SECRET)[1:-1],
     "json, unicode escapes": "".join(f"\\u{ord(char):04X}" for char in SECRET),
+    "json within json": json.dumps(json.dumps(SECRET)[1:-1])[1:-1],
+    "percent, twice": urllib.parse.quote(urllib.parse.quote(SECRET, safe=""), safe=""),
     "json, solidus": SECRET.replace("/", "\\/").replace('"', '\\"'),
 }
 
