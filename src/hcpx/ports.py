@@ -7,7 +7,7 @@ An implementation may raise `StoreUnavailable` from any port that reads or write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,6 +26,9 @@ from .vocabulary.signal import Signal
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import Protocol
+else:
+    Protocol = object  # only a type checker asks; making the real ones is a millisecond of every start
 
 
 class StoreUnavailable(Exception):

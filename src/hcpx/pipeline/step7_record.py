@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Callable
 
 import msgspec
@@ -115,8 +115,8 @@ def _result(trail: Trail, confirmed: Confirmed, ran: Ran, denial: Denial | None,
         error=ran.error if ran.error is not None else UNSET,
         stdout=ran.stdout if ran.stdout is not None else UNSET,
         stderr=ran.stderr if ran.stderr is not None else UNSET,
-        stdout_base64=b64encode(ran.stdout_bytes).decode() if ran.stdout_bytes is not None else UNSET,
-        stderr_base64=b64encode(ran.stderr_bytes).decode() if ran.stderr_bytes is not None else UNSET,
+        stdout_base64=b2a_base64(ran.stdout_bytes, newline=False).decode() if ran.stdout_bytes is not None else UNSET,
+        stderr_base64=b2a_base64(ran.stderr_bytes, newline=False).decode() if ran.stderr_bytes is not None else UNSET,
         exit_code=ran.exit_code if ran.exit_code is not None else UNSET,
         code=ran.code if ran.code is not None else UNSET,
         step=(denial.step if denial is not None else 6) if failed else UNSET,

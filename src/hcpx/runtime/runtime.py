@@ -10,9 +10,8 @@ import msgspec
 from hcpx.pipeline.outlook import Explanation
 from hcpx.ports import Call, Credential
 from hcpx.settings import Settings, read_settings
-from hcpx.store.create import create, exists
 from hcpx.store.database import Database
-from hcpx.store.errors import Exists
+from hcpx.store.errors import Exists, StoreMissing
 from hcpx.vocabulary.envelope import Payload
 from hcpx.vocabulary.invocation import Cancel, OnOutput
 from hcpx.vocabulary.pack import BOOTSTRAP
@@ -43,15 +42,21 @@ class Runtime:
     def open(cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False) -> Runtime:
         """Open the store of the settings, or the one in `home`.
 
-        With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command
-        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and `StoreUnavailable` with the way out in its message.
+        With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading
+        command never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`,
+        and `StoreUnavailable` with the way out in its message.
         """
         settings = read_settings()
         if home is not None:
             settings = msgspec.structs.replace(settings, home=home)
-        if create_missing and not exists(settings.home):
+        try:
+            database = Database.open(settings.home)
+        except StoreMissing:
+            if not create_missing:
+                raise
             _create(settings)
-        return cls(Parts(settings, Database.open(settings.home), lasting=lasting))
+            database = Database.open(settings.home)
+        return cls(Parts(settings, database, lasting=lasting))
 
     def execute(
         self,
@@ -138,6 +143,8 @@ class Runtime:
 
 
 def _create(settings: Settings) -> None:
+    from hcpx.store.create import create
+
     try:
         create(settings.home, TENANT, _owner_principal(), SystemClock())
     except Exists:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 
 
 class TroubleLog:
@@ -18,10 +17,12 @@ class TroubleLog:
 
         Its message stays out: it may quote a secret. Never raises, since the guard that calls it must answer.
         """
-        frames = "".join(
-            f"  {frame.filename}:{frame.lineno} in {frame.name}\n"
-            for frame in traceback.extract_tb(error.__traceback__)
-        )
+        frames = ""
+        place = error.__traceback__
+        while place is not None:
+            code = place.tb_frame.f_code
+            frames += f"  {code.co_filename}:{place.tb_lineno} in {code.co_name}\n"
+            place = place.tb_next
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = f"{at} {trouble_id} {type(error).__name__}\n{frames}"
         try:
