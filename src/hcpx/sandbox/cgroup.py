@@ -102,12 +102,16 @@ def _works(site: Site) -> bool:
     return not made.remove()
 
 
+def folders(sites: Sites, name: str) -> tuple[str, ...]:
+    """Return the folders that the groups of that name will have, so that they can be put on record first."""
+    return tuple(f"{site.folder}/hcpx-{os.getpid()}-{name}" for site in sites.sites)
+
+
 def make(sites: Sites, name: str, limits: Limits) -> Group:
     """Make the groups of one tree. Raises OSError, and then leaves none behind."""
     made: list[str] = []
     try:
-        for site in sites.sites:
-            folder = f"{site.folder}/hcpx-{os.getpid()}-{name}"
+        for site, folder in zip(sites.sites, folders(sites, name), strict=True):
             os.mkdir(folder)
             made.append(folder)
             for file, value in _bounds(site, limits):

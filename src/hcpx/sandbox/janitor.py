@@ -19,6 +19,7 @@ from . import cgroup
 from .journal import DECODER, FOLDER, Line, Process, boot_id, started_at
 
 _END_S = 2.0
+_LOOKS = 3
 
 
 class Swept(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ def _runs(runs: list[list[Line]]) -> Swept:
         if lines[0].boot != here:
             continue  # the machine has started anew: nothing of it can be left
         ended = sum(_end(process) for line in lines for process in line.processes)
-        ended += sum(_end(process) for process in _with_stdin(lines[0].stdin))
+        ended += _end_helpers(lines[0].stdin)
         groups = [folder for line in lines for folder in line.groups]
         for folder in groups:
             ended += sum(_end(Process(pid, started_at(pid) or 0)) for pid in cgroup.processes(folder))
@@ -85,8 +86,18 @@ def _runs(runs: list[list[Line]]) -> Swept:
     return swept
 
 
+def _end_helpers(inode: int) -> int:
+    """End every process with that stdin. One may start another while we look, and end itself before we come to it."""
+    ended = empty = 0
+    while inode and empty < _LOOKS:
+        found = _with_stdin(inode)
+        ended += sum(_end(process) for process in found)
+        empty = 0 if found else empty + 1
+    return ended
+
+
 def _with_stdin(inode: int) -> list[Process]:
-    """Return the processes whose stdin is that socket: nobody but a run's own can have it."""
+    """Return the processes whose stdin is that socket: none but a run's own can have it."""
     link = f"socket:[{inode}]"
     found: list[Process] = []
     for name in filter(str.isdigit, os.listdir("/proc")):

@@ -20,7 +20,7 @@ from hcpx.vocabulary.invocation import Enforced
 from . import bubblewrap_policy as policy
 from .gate import Gate, command
 from .handover import Handover
-from .inside import Inside
+from .inside import Inside, Record
 from .staging import Stage, on_own_thread
 
 if TYPE_CHECKING:
@@ -96,28 +96,30 @@ class Bubblewrap:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
+        name = str(next(self._numbers))
+        gate = Gate()
+        run = group = outlet = None
         try:
+            outlet = _outlet(job)
             if who.drop and place.private:
                 with self._making_over:
                     identity.make_over(job.directory.fd, who)
-            group = cgroup.make(self._machine.sites, str(next(self._numbers)), job.limits)
-        except OSError as error:
-            return unavailable(error)
-        inside = None
-        gate = Gate()
-        try:
-            outlet = _outlet(job)
-            inside = Inside(gate, group, self._journal, job.cancel, outlet)
-            return self._confined(job, place, who, inside)
+            run = self._journal.begin(stdin=gate.inode, groups=cgroup.folders(self._machine.sites, name))
+            group = cgroup.make(self._machine.sites, name, job.limits)
+            with Inside(gate, group, Record(self._journal, run), job.cancel, outlet) as inside:
+                return self._confined(job, place, who, inside)
         except OSError as error:
             return unavailable(error)
         except ValueError as error:
             return NotStarted("sandbox_unavailable", f"the network list: {error}")
         finally:
             gate.close()
-            if inside is not None:
-                inside.close()
-            group.remove()
+            if outlet is not None:
+                outlet.close()
+            if group is not None:
+                group.remove()
+            if run is not None:
+                self._journal.done(run)
 
     def _place(self, job: Job) -> view.Place:
         return view.place(job.directory.path, os.path.realpath(job.pack_root), self._machine.private)

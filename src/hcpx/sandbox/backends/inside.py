@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from hcpx.sandbox import spawn
 from hcpx.sandbox.cgroup import Group
@@ -24,16 +24,27 @@ _SETUP_S: Final = 10.0
 _END_S: Final = 5.0
 
 
+class Record:
+    """One run in the journal."""
+
+    def __init__(self, journal: Journal, run: int) -> None:
+        self._journal = journal
+        self._run = run
+
+    def started(self, *pids: int) -> None:
+        """Write processes down. Raises OSError."""
+        self._journal.started(self._run, *pids)
+
+
 class Inside(spawn.Care):
-    """The care for one run. Raises OSError where the run cannot be written down."""
+    """The care for one run; as a context it gives back what it opened."""
 
     def __init__(
-        self, gate: Gate, group: Group, journal: Journal, cancel: Cancel, outlet: Outlet | None
+        self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None
     ) -> None:
         self.gate = gate
         self.group = group
-        self._journal = journal
-        self._run = journal.begin(stdin=gate.inode, groups=group.folders)
+        self._record = record
         self._cancel = cancel
         self._outlet = outlet
         self._is_open = False
@@ -82,7 +93,7 @@ class Inside(spawn.Care):
             for child in children_of(first):  # started before it was moved
                 with contextlib.suppress(ProcessLookupError):
                     self.group.take(child)
-            self._journal.started(self._run, pid, first)
+            self._record.started(pid, first)
             if self._outlet is not None:
                 self._outlet.open(first)
         except ProcessLookupError:
@@ -109,14 +120,11 @@ class Inside(spawn.Care):
             self._space.kill()
             self._space.gone(_END_S)
 
-    def close(self) -> None:
-        """Give the descriptors back, once nothing of the run is left."""
-        if self._outlet is not None:
-            self._outlet.close()
-        self._journal.done(self._run)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._space is not None:
             self._space.close()
-            self._space = None
         if self._status >= 0:
             os.close(self._status)
-            self._status = -1

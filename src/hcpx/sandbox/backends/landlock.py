@@ -27,9 +27,10 @@ from hcpx.sandbox.journal import Journal
 from hcpx.sandbox.private import PrivateFolder, PrivateFolders
 from hcpx.sandbox.seccomp import assemble
 from hcpx.sandbox.tree import Tree
-from hcpx.vocabulary.invocation import Enforced
+from hcpx.vocabulary.invocation import Cancel, Enforced
 
 from .bubblewrap import Machine, unavailable
+from .inside import Record
 from .staging import Stage, on_own_thread
 
 ABI: Final = 6
@@ -99,21 +100,30 @@ class Landlock:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        group = private = None
+        name = str(next(self._numbers))
+        run = group = private = None
+        ours, theirs = socket.socketpair()
         try:
             if who.drop and place.private:
                 with self._making_over:
                     identity.make_over(job.directory.fd, who)
             private = self._folders.take()
-            group = cgroup.make(self._machine.sites, str(next(self._numbers)), job.limits)
-            return self._confined(job, place, who, _Rooms(private, who, job), group)
+            inode = os.fstat(theirs.fileno()).st_ino
+            run = self._journal.begin(stdin=inode, groups=cgroup.folders(self._machine.sites, name))
+            group = cgroup.make(self._machine.sites, name, job.limits)
+            care = _Care(ours, theirs, group, Record(self._journal, run), job.cancel)
+            return self._confined(job, place, who, _Rooms(private, who, job), care)
         except OSError as error:
             return unavailable(error)
         finally:
+            ours.close()
+            theirs.close()
             if group is not None:
                 group.remove()
             if private is not None:
                 self._folders.give_back(private)
+            if run is not None:
+                self._journal.done(run)
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
@@ -127,30 +137,25 @@ class Landlock:
         return NotStarted("not_executable", why) if why is not None else None
 
     def _confined(
-        self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, group: cgroup.Group
+        self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, care: _Care
     ) -> Ended | NotStarted:
-        ours, theirs = socket.socketpair()
         stage = Stage() if who.drop else None
-        with Descriptors() as pass_on, ours, theirs:
-            run = self._journal.begin(stdin=os.fstat(theirs.fileno()).st_ino, groups=group.folders)
-            try:
-                order = self._order(job, place, who, rooms, _Ways(pass_on, stage))
-                told = pass_on.content(msgspec.json.encode(order))
-                argv = (sys.executable, "-I", "-S", _HELPER, str(told), str(pass_on.lend(theirs.fileno())))
-                start = spawn.Command(
-                    executable=sys.executable,
-                    argv=argv,
-                    env={},
-                    timeout_s=job.limits.timeout_s,
-                    keep=job.keep,
-                    cancel=job.cancel,
-                    pass_fds=tuple(pass_on.passed),
-                    on_output=job.on_output,
-                )
-                care = _Care(ours, theirs, group, self._journal, run)
-                return self._judged(job, care, _started(start, care, stage, job))
-            finally:
-                self._journal.done(run)
+        with Descriptors() as pass_on:
+            order = self._order(job, place, who, rooms, _Ways(pass_on, stage))
+            told = pass_on.content(msgspec.json.encode(order))
+            argv = (sys.executable, "-I", "-S", _HELPER, str(told), str(pass_on.lend(care.channel)))
+            start = spawn.Command(
+                executable=sys.executable,
+                argv=argv,
+                env={},
+                timeout_s=job.limits.timeout_s,
+                keep=job.keep,
+                cancel=job.cancel,
+                stdin=care.channel,
+                pass_fds=tuple(pass_on.passed),
+                on_output=job.on_output,
+            )
+            return self._judged(job, care, _started(start, care, stage, job))
 
     def _judged(self, job: Job, care: _Care, finished: spawn.Finished | NotStarted) -> Ended | NotStarted:
         said = care.said()
@@ -251,28 +256,36 @@ class _Care(spawn.Care):
     """What is done at the turns of a run: bound it, write it down, say go, ask, end."""
 
     def __init__(
-        self, ours: socket.socket, theirs: socket.socket, group: cgroup.Group, journal: Journal, run: int
+        self, ours: socket.socket, theirs: socket.socket, group: cgroup.Group, record: Record, cancel: Cancel
     ) -> None:
         self._ours = ours
         self._theirs = theirs
         self._group = group
-        self._journal = journal
-        self._run = run
+        self._record = record
+        self._cancel = cancel
+        self._goes = False
         self._handle = -1
+
+    @property
+    def channel(self) -> int:
+        """The helper's end of the socket; as its stdin it names the helper to the janitor."""
+        return self._theirs.fileno()
 
     def started(self, pid: int) -> str | None:
         self._theirs.close()
         self._handle = os.pidfd_open(pid)
         try:
             self._group.take(pid)
-            self._journal.started(self._run, pid)
+            self._record.started(pid)
         except OSError as error:
             return f"the process cannot be bounded: {error.strerror}"
-        self._say(b"g")
+        if not self._cancel.cancelled:
+            self._goes = True
+            self._say(b"g")
         return None
 
     def ask(self, tree: Tree) -> None:  # noqa: ARG002 - the helper knows its child
-        self._say(b"t")
+        self._say(b"t" if self._goes else b"k")
 
     def kill(self) -> None:
         self._say(b"k")

@@ -48,6 +48,8 @@ def main(order: int, control: int) -> int:
     directory = _opened(wanted["directory"])
     if channel.recv(1) != b"g":
         return 125
+    nowhere = os.open("/dev/null", os.O_RDWR)
+    os.dup2(nowhere, 0)
     reading, writing = os.pipe()
     program = os.fork()
     if program == 0:
@@ -55,7 +57,8 @@ def main(order: int, control: int) -> int:
         os.close(reading)
         _become(wanted, rules, directory, writing)
     os.close(writing)
-    _let_go_of_streams()
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     trouble = b""
     while piece := os.read(reading, 4096):
         trouble += piece
@@ -65,12 +68,6 @@ def main(order: int, control: int) -> int:
 
 def _opened(at: int | str) -> int:
     return at if isinstance(at, int) else os.open(at, os.O_PATH | os.O_CLOEXEC)
-
-
-def _let_go_of_streams() -> None:
-    nowhere = os.open("/dev/null", os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nowhere, stream)
 
 
 def _watch(program: int, channel: socket.socket) -> int:
