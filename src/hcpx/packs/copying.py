@@ -1,4 +1,4 @@
-"""Copies a pack folder, makes it durable and read-only, and takes such a copy away again (Spec 02 section 3)."""
+"""Copies a pack folder, makes the copy durable and read-only, and takes it away again (Spec 02 section 3)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _CHUNK: Final = 256 * 1024
 def copy_folder(source: str, target: str) -> list[Finding]:
     """Copy every file and link of a pack folder into the empty `target`; raises `TooMuch` or `OSError`.
 
-    Returns a finding for each entry that cannot be part of a pack and was left out. Links are copied as links;
-    whether they lead out is for the inventory of the copy to say. Version control's own folders and empty folders
-    are no part of a pack.
+    Returns a finding for each entry that cannot be part of a pack and was left out. Links are copied as
+    links; whether they lead out is for the inventory of the copy to say. Version control's own folders and
+    empty folders are no part of a pack.
     """
     findings: list[Finding] = []
     left = MAX_BYTES

@@ -1,4 +1,4 @@
-"""The files of a pack directory: which there are, what each holds, and what cannot be part of a pack (Spec 02)."""
+"""The files of a pack directory: what there is, what each holds, what cannot be in a pack (Spec 02)."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def take_inventory(root: str) -> Inventory:
 
 
 def signature(root: str) -> str | None:
-    """Return a text that differs whenever a file of the folder was touched, or None where there is none to be trusted.
+    """Return a text that differs whenever a file of the folder was touched; None where none can be trusted.
 
-    It is made of what `lstat` says of every entry, so that nothing is read. Take it before the files are read: a
-    change of the very tick in which an earlier one was looked at would not show, so that a folder that was written
-    to just now has no signature yet; nor has one that cannot be read whole.
+    It is made of what `lstat` says of every entry, so that nothing is read. Take it before the files are
+    read: a change of the very tick in which an earlier one was looked at would not show, so that a folder
+    that was written to just now has no signature yet; nor has one that cannot be read whole.
     """
     import hashlib
     import time

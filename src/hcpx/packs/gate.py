@@ -1,4 +1,4 @@
-"""Reads a pack directory and judges it: the one gate for installing and for taking a changed folder (Spec 02 section 6)."""
+"""Reads a pack directory and judges it: the one gate for installed and linked packs (Spec 02 section 6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .yaml_nodes import MAX_BYTES
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a pack directory came to: the compiled pack where there is one to compile, and all findings, in order."""
+    """What a pack directory came to: the pack where it can be compiled, and all findings, in order."""
 
     pack: Pack | None
     findings: tuple[Finding, ...]
@@ -39,7 +39,7 @@ def nothing_installed(_: str) -> Pack | None:
 def lint(
     path: str, *, installed: Installed = nothing_installed, packaged: bool = False
 ) -> tuple[Finding, ...]:
-    """Return every finding about the pack directory at `path`, in order; none of severity `error` means that it passes.
+    """Return every finding about the pack directory at `path`, in order; without an `error` it passes.
 
     `installed` looks up the tenant's other packs, `packaged` says that the pack comes in a Python package.
     """
@@ -56,6 +56,8 @@ def read_pack(
     root = os.path.realpath(path)
     try:
         manifest = _manifest(root)
+        if manifest.root is None and not os.path.isdir(root):
+            return Reading(None, manifest.findings)
         inventory = take_inventory(root)
     except TooMuch as problem:
         return _refused(

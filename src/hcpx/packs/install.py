@@ -1,4 +1,4 @@
-"""Installs packs: lint, copy by digest, one row; all or nothing, whatever happens in between (Spec 02 section 3)."""
+"""Installs packs: lint, copy by digest, one row; all or nothing, whatever happens (Spec 02 section 3)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hcpx.ports import Clock, PackRow, PackRows
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.finding import MANIFEST, Finding, errors, in_order
 from hcpx.vocabulary.pack import Pack
+from hcpx.vocabulary.text import shown
 
 from .archive_entry import BadArchive
 from .copying import copy_folder, seal, take_away
@@ -19,10 +20,11 @@ from .files import LEFT_OUT, TooMuch, signature
 from .gate import Reading, read_pack
 from .shelf import LinkNote, Shelf
 from .unpack import unpack
+from .yaml_nodes import MAX_MESSAGE
 
 
 class Added(msgspec.Struct, frozen=True):
-    """A pack that is installed now; `before` is the version that it replaced, itself where nothing changed."""
+    """A pack that is installed now; `before` is what it replaced, the same where nothing changed."""
 
     pack: Pack
     findings: tuple[Finding, ...]
@@ -54,8 +56,9 @@ class Installer:
     ) -> Added | Refused:
         """Install a copy of the pack in a folder or archive (tar, tar.gz, zip).
 
-        With `judged=False` the rules of lint are left out (for tests of the runtime behind it); `packaged` is for a
-        pack that comes in a Python package. Raises `StoreUnavailable`, and `OSError` where the shelf cannot be written.
+        With `judged=False` the rules of lint are left out (for tests of the runtime behind it); `packaged` is
+        for a pack that comes in a Python package. Raises `StoreUnavailable`, and `OSError` where the shelf
+        cannot be written.
         """
         if not os.path.exists(source):
             return Refused(deny("not_found", what=f"no folder or archive at {source}"))
@@ -94,7 +97,7 @@ class Installer:
             return self._put(tenant, linked, reading, replace=replace)
 
     def remove(self, tenant: str, pack_id: str) -> Denial | None:
-        """Take the pack out of the tenant; what runs on it goes on. Raises `StoreUnavailable` or `OSError`."""
+        """Take the pack out of the tenant; what runs on it goes on. Raises `StoreUnavailable`, `OSError`."""
         with self._shelf.locked():
             row = self._rows.remove(tenant, pack_id)
             if row is None:
@@ -150,7 +153,11 @@ class Installer:
 
     def _version(self, row: PackRow) -> Pack | None:
         pack = self._shelf.compiled(row.digest)
-        return None if pack is None else msgspec.structs.replace(pack, root=row.root, linked=row.linked)
+        return (
+            None
+            if pack is None
+            else msgspec.structs.replace(pack, root=self._shelf.path(row.root), linked=row.linked)
+        )
 
 
 def _pack_root(folder: str) -> str:
@@ -165,7 +172,7 @@ def _pack_root(folder: str) -> str:
 
 
 def _unread(code: str, message: str, mend: str) -> Reading:
-    return Reading(None, (Finding(code, "error", message, mend, file="."),))
+    return Reading(None, (Finding(code, "error", shown(message[:MAX_MESSAGE]), mend, file="."),))
 
 
 def _lint_failed(source: str, findings: tuple[Finding, ...]) -> Refused:

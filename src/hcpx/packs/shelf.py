@@ -1,4 +1,4 @@
-"""The folder in which the store keeps packs: their files by digest, and each version ever compiled (Spec 02 section 3).
+"""Where the store keeps packs: their files by digest, and each version ever compiled (Spec 02 section 3).
 
 <digest>/          the read-only files of an installed pack
 compiled/<digest>  the `Pack` as JSON: what a later version is compared with
@@ -9,7 +9,7 @@ links/<name>       for a linked folder, the signature under which its digest was
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Final
 
@@ -72,7 +72,7 @@ class Shelf:
             return None
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Generator[None]:
         """Be the only process that changes this shelf, for the length of a block."""
         import fcntl
 
@@ -91,7 +91,7 @@ class Shelf:
 
         return tempfile.mkdtemp(prefix=_INCOMING, dir=self.folder)
 
-    def sweep(self, used: Iterator[str] | list[str], now: float) -> None:
+    def sweep(self, used: Iterable[str], now: float) -> None:
         """Take away what a crash left behind, and the files of packs that were removed long ago."""
         from .copying import take_away
 

@@ -72,7 +72,7 @@ class Parts:
         self.allow_list = AllowList(database, self.clock)
         self.shelf = Shelf(os.path.join(settings.home, "packs"))
         self.vault = self._vault(VaultRows(database))
-        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(VERSION))
+        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, lambda: bootstrap_pack(VERSION))
         self.sessions = LiveSessions(database, self.clock)
         self.grants = LiveGrants(database)
         self.adapters = Adapters(
