@@ -11,11 +11,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def started(home: Path, what: str, times: int, before: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """A worker that runs, its stdin and stdout pipes; `before` is what stands in front of its command line."""
-    code = "import runpy, sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; "
-    code += "sys.argv.insert(0, 'worker'); sys.argv.pop(1); runpy.run_module('tests.store.worker', run_name='__main__')"
+    """A worker that runs, stdin and stdout being pipes; `before` stands in front of its command line."""
+    code = "import sys; sys.path[:0] = sys.argv[1:3]; from tests.store.worker import main; main(sys.argv[3:])"
     argv = [sys.executable, "-c", code, str(ROOT / "src"), str(ROOT), str(home), what, str(times)]
-    return subprocess.Popen([*before, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return subprocess.Popen(
+        [*before, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
 
 
 def said(process: subprocess.Popen[str], start: str) -> str:

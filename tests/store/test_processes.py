@@ -1,4 +1,4 @@
-"""Many processes on one store; killed, locked out, without space, without the right to write (field troubles H)."""
+"""Many processes on one store: killed, locked out, without space or the right to write (field troubles H)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import subprocess
 import threading
 from collections import Counter
 from contextlib import closing, contextmanager
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,10 +25,10 @@ from hcpx.store.database import Database
 from hcpx.store.health import health
 from hcpx.vocabulary.capability import Grant
 from tests.store.processes import finished, said, started
-from tests.store.world import ADA, TENANT, TurnedClock, World, intent, made, outcome, record, use
+from tests.store.world import ADA, TENANT, TurnedClock, World, attribution, intent, made, outcome, record, use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
 
@@ -69,9 +70,8 @@ def test_eight_processes_that_exec_and_change_the_store_lose_and_duplicate_nothi
 ) -> None:
     world = made(home, clock)
     lines = finished([started(home, "everything", 25) for _ in range(8)])
-    assert Counter(line.split()[0] for line in lines) == {
-        kind: 200 for kind in ("read", "start", "write", "session", "grant")
-    }
+    kinds = dict.fromkeys(("read", "start", "write", "session", "grant"), 200)
+    assert Counter(line.split()[0] for line in lines) == kinds
     holds(world, lines)
     assert len(world.sessions.list(TENANT)) == 201
     assert world.database.changes() == 400
@@ -83,14 +83,13 @@ def test_eight_processes_that_exec_and_change_the_store_lose_and_duplicate_nothi
 def test_processes_killed_at_any_moment_leave_a_store_that_remembers_what_was_acknowledged(
     home: Path, clock: TurnedClock
 ) -> None:
-    chance = random.Random(6)  # noqa: S311 -- moments, not secrets
+    chance = random.Random(6)
     made(home, clock).database.close()
     lines: list[str] = []
     for _ in range(12):
         process = started(home, "everything", 0)
         assert process.stdout is not None
-        for _ in range(chance.randrange(1, 40)):
-            lines.append(process.stdout.readline().strip())
+        lines.extend(process.stdout.readline().strip() for _ in range(chance.randrange(1, 40)))
         process.kill()
         lines.extend(line for line in process.stdout.read().splitlines(keepends=False) if " " in line)
         process.wait()
@@ -109,7 +108,9 @@ def outcomes(world: World) -> list[dict[str, object]]:
     return [entry for entry in entries if entry["kind"] == "outcome"]
 
 
-def test_a_call_whose_process_was_killed_is_shown_as_unknown_and_its_key_says_so(world: World, home: Path) -> None:
+def test_a_call_whose_process_was_killed_is_shown_as_unknown_and_its_key_says_so(
+    world: World, home: Path
+) -> None:
     process = started(home, "begin", 1)
     audit_id = said(process, "start")
     (running,) = world.views.list([TENANT], Filter())
@@ -153,18 +154,20 @@ def test_a_writer_waits_for_another_process_and_then_goes_on(world: World, home:
 def test_a_writer_that_waits_in_vain_is_refused_with_the_way_out(world: World, home: Path) -> None:
     holder = started(home, "hold", 1)
     said(holder, "held")
-    with pytest.raises(AuditUnavailable, match=r"held by another process for more than 10 s; see which: fuser"):
+    with pytest.raises(
+        AuditUnavailable, match=r"held by another process for more than 10 s; see which: fuser"
+    ):
         world.journal.intend(intent("a_1"), (), None)
     holder.communicate("")
     assert world.views.list([TENANT], Filter()) == []
     assert world.journal.intend(intent("a_1"), (), None) is None
 
 
-# --- no space, no right to write ------------------------------------------------------------------------------
+# --- no space, no right to write ----------------------------------------------------------------------------
 
 
 @contextmanager
-def no_file_over(size: int) -> Iterator[None]:
+def no_file_over(size: int) -> Generator[None]:
     """No file of this process may grow beyond that many bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
@@ -185,14 +188,18 @@ def fill(world: World) -> str:
     raise AssertionError("it never ended")
 
 
+def write_without_end(world: World) -> None:
+    for number in count(1):
+        world.journal.intend(intent(f"a_{number}"), (), use(f"k{number}"))
+
+
 def full_store_decides_by_what_it_held(world: World) -> None:
     """Nothing half-made is there: the last grants are whole, a write is refused before anything runs."""
     held = [row.principal for row in world.grants.list(TENANT)]
     assert sorted(held) == sorted(f"user:u{number}" for number in range(len(held)))
     assert [row.id for row in world.principals.list(TENANT)] == sorted([ADA, *held])
     with pytest.raises(AuditUnavailable):
-        for number in range(10_000):
-            world.journal.intend(intent(f"a_{number}"), (), use(f"k{number}"))
+        write_without_end(world)
     assert [verdict.broken for verdict in verify_all(world.chains)] == [None] * len(world.chains.tenants())
 
 
@@ -223,7 +230,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.root
-def test_on_a_full_disk_a_change_is_refused_and_the_old_store_decides(small_disk: Path, clock: TurnedClock) -> None:
+def test_on_a_full_disk_a_change_is_refused_and_the_old_store_decides(
+    small_disk: Path, clock: TurnedClock
+) -> None:
     world = made(small_disk / "home", clock)
     assert "no space is left" in fill(world)
     full_store_decides_by_what_it_held(world)
@@ -252,7 +261,9 @@ def test_a_read_only_store_is_read_and_refuses_every_write(small_disk: Path, clo
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="no file is read-only to root")
-def test_a_store_without_the_right_to_write_is_read_and_refuses_every_write(home: Path, clock: TurnedClock) -> None:
+def test_a_store_without_the_right_to_write_is_read_and_refuses_every_write(
+    home: Path, clock: TurnedClock
+) -> None:
     world = made(home, clock)
     world.grants.add(TENANT, ADA, Grant("verb.exec.read", "ledger", ("*",)))
     world.database.close()
@@ -280,22 +291,21 @@ def read_only_store_refuses(home: Path, clock: TurnedClock) -> None:
 
 def test_a_clock_that_was_set_back_changes_neither_chain_nor_order(world: World) -> None:
     for number, hour in enumerate(("12", "11", "10", "13"), 1):
-        call = record(f"a_{number}")
-        at = f"2026-12-01T{hour}:00:00.000Z"
-        whose = type(call.attribution)(**{**as_fields(call.attribution), "at": at})
+        whose = attribution(at=f"2026-12-01T{hour}:00:00.000Z")
         world.clock.turn(-3600)
         world.journal.settle(record(f"a_{number}", whose=whose), started=True)
     assert [verdict.broken for verdict in verify_all(world.chains)] == [None]
-    assert [entry["audit_id"] for entry in world.views.list([TENANT], Filter())] == ["a_4", "a_3", "a_2", "a_1"]
+    assert [entry["audit_id"] for entry in world.views.list([TENANT], Filter())] == [
+        "a_4",
+        "a_3",
+        "a_2",
+        "a_1",
+    ]
     since = Filter(since="2026-12-01T11:00:00.000Z")
     assert [entry["audit_id"] for entry in world.views.list([TENANT], since)] == ["a_4", "a_2", "a_1"]
 
 
-def as_fields(value: object) -> dict[str, object]:
-    return {name: getattr(value, name) for name in type(value).__struct_fields__}  # pyright: ignore[reportAttributeAccessIssue]
-
-
-# --- durability -----------------------------------------------------------------------------------------------
+# --- durability ---------------------------------------------------------------------------------------------
 
 
 def syncs(home: Path, what: str, times: int, into: Path) -> list[str]:
@@ -320,7 +330,9 @@ def test_a_write_costs_one_sync_before_its_adapter_and_one_before_its_answer(
     made(home, clock).database.close()
     each = ["sync", "start", "sync", "write"]
     assert syncs(home, "write", 3, tmp_path / "trace") == each * 3
-    assert syncs(home, "write", 1, tmp_path / "trace") == each, "the next process finds the log as it needs it"
+    assert syncs(home, "write", 1, tmp_path / "trace") == each, (
+        "the next process finds the log as it needs it"
+    )
 
 
 def test_a_read_costs_no_sync(home: Path, clock: TurnedClock, tmp_path: Path) -> None:
@@ -344,7 +356,10 @@ def test_what_could_not_be_synced_makes_the_process_refuse_every_further_write(w
     connection = next(iter(world.database._connections.values()))
     reading, writing = os.pipe()
     log, connection._wal = connection._wal, reading
-    for text in ("invalid argument; what was written may be lost", "invalid argument; what was written may be lost"):
+    for text in (
+        "invalid argument; what was written may be lost",
+        "invalid argument; what was written may be lost",
+    ):
         with pytest.raises(AuditUnavailable, match=text):
             world.journal.intend(intent("a_1"), (), None)
     connection._wal = log

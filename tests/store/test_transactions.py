@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,18 +14,27 @@ from hcpx.store.errors import Refused
 from tests.store.world import World, again
 
 if TYPE_CHECKING:
-    from hcpx.store.database import Database
+    from hcpx.store.database import Changing, Database, Writing
 
 
 def put(database: Database, name: str, value: object = "v") -> None:
     database.run(queries.SETTING_PUT, (name, value))
 
 
-@pytest.mark.parametrize("durable", [False, True])
-def test_an_exception_in_a_block_undoes_it(world: World, durable: bool) -> None:  # noqa: FBT001 -- a parameter
-    with pytest.raises(KeyError), world.database.writing(durable=durable):
-        put(world.database, "a")
+def log_size(world: World) -> int:
+    return Path(f"{world.database.path}-wal").stat().st_size
+
+
+def broken(block: Writing | Changing, database: Database) -> None:
+    with block:
+        put(database, "half")
         raise KeyError
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_an_exception_in_a_block_undoes_it(world: World, durable: bool) -> None:
+    with pytest.raises(KeyError):
+        broken(world.database.writing(durable=durable), world.database)
     assert world.settings.all() == {}
     with world.database.writing(durable=durable):
         put(world.database, "b")
@@ -36,9 +46,8 @@ def test_a_change_is_counted_and_a_failed_one_is_not(world: World) -> None:
     with world.database.changing():
         put(world.database, "a")
     assert world.database.changes() == before + 1
-    with pytest.raises(KeyError), world.database.changing():
-        put(world.database, "b")
-        raise KeyError
+    with pytest.raises(KeyError):
+        broken(world.database.changing(), world.database)
     assert (world.database.changes(), world.settings.all()) == (before + 1, {"a": "v"})
     with world.database.writing(durable=True):
         put(world.database, "c")
@@ -48,10 +57,8 @@ def test_a_change_is_counted_and_a_failed_one_is_not(world: World) -> None:
 def test_a_write_outside_of_a_block_or_a_block_in_a_block_is_a_bug(world: World) -> None:
     with pytest.raises(RuntimeError, match="outside"):
         put(world.database, "a")
-    with pytest.raises(RuntimeError, match="within"), world.database.writing(durable=False):
-        put(world.database, "a")
-        with world.database.writing(durable=False):
-            pass
+    with world.database.writing(durable=False), pytest.raises(RuntimeError, match="within"):
+        world.database.begin(durable=False)
     assert world.settings.all() == {}
 
 
@@ -99,7 +106,7 @@ def test_a_fork_uses_none_of_its_parents_connections(world: World) -> None:
     child = os.fork()
     if child == 0:
         try:
-            # The parent is the writer now: a child that shared its connection would write into its transaction.
+            # The parent is the writer now: with its connection a child would be in its transaction.
             seen = world.settings.all()
             os._exit(0 if seen == {"parent": "before"} else 1)
         finally:
@@ -122,18 +129,17 @@ def test_the_log_is_emptied_now_and_then_and_does_not_grow_without_end(world: Wo
         with world.database.writing(durable=False):
             world.database.run(queries.BEGIN_LOG)
         world.database.rest()
-    assert os.stat(f"{world.database.path}-wal").st_size < 3 * 1024 * 1024
+    assert log_size(world) < 3 * 1024 * 1024
 
 
 def test_a_log_that_a_reader_let_grow_large_is_cut_when_the_reader_is_gone(world: World) -> None:
-    log = f"{world.database.path}-wal"
     with world.database.snapshot():
         for sign in "0123456789":
             world.settings.put("big", sign * 1_000_000)
-        assert os.stat(log).st_size > 8_000_000
+        assert log_size(world) > 8_000_000
     for _ in range(300):
         with world.database.writing(durable=False):
             world.database.run(queries.BEGIN_LOG)
         world.database.rest()
-    assert os.stat(log).st_size < 3_000_000
+    assert log_size(world) < 3_000_000
     assert len(world.settings.all()["big"]) == 1_000_000

@@ -1,4 +1,4 @@
-"""A process that uses a store, for tests of many at once: `worker.py HOME WHAT COUNT`; it says what it was told."""
+"""A process that uses a store, for tests of many at once; it says what it was told."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hcpx.vocabulary.capability import Grant
 from tests.store.world import ADA, TENANT, World, intent, outcome, record, use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 def say(text: str) -> None:
@@ -75,12 +75,19 @@ def hold(world: World) -> None:
         sys.stdin.read()
 
 
-WORK = {"read": read, "write": write, "change": change, "everything": everything, "begin": begin, "hold": hold}
+WORK = {
+    "read": read,
+    "write": write,
+    "change": change,
+    "everything": everything,
+    "begin": begin,
+    "hold": hold,
+}
 
 
-def main() -> None:
-    """Open the store and work."""
-    home, what, times = sys.argv[1:]
+def main(argv: Sequence[str]) -> None:
+    """Do some work so many times (0: without end) on the store in a folder: `HOME WORK TIMES`."""
+    home, what, times = argv
     world = World(Database.open(home), SystemClock())  # pyright: ignore[reportArgumentType]
     turns: Iterator[int] = iter(range(int(times))) if int(times) else count()
     for _ in turns:
@@ -89,7 +96,3 @@ def main() -> None:
         except (StoreUnavailable, AuditUnavailable) as problem:
             say(f"{type(problem).__name__} {problem}")
             break
-
-
-if __name__ == "__main__":
-    main()
