@@ -1,4 +1,4 @@
-"""The smaller rows: packs, overlays, what the owner said about this host, the vault's, kept results, signals."""
+"""The smaller rows: packs, overlays, this host's, the vault's, kept results, signals."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_principal_is_known_after_a_grant_or_a_session_and_stays_disabled(worl
         world.principals.enable("globex", ADA)
 
 
-# --- kept results ---------------------------------------------------------------------------------------------
+# --- kept results -------------------------------------------------------------------------------------------
 
 
 def session(project: str | None = "p1") -> Session:
@@ -222,7 +222,7 @@ def test_a_result_without_a_project_is_not_kept(world: World) -> None:
     assert world.brain.keep(session(None), "a_1", "ledger", "balance", b"1") == "the session has no project"
 
 
-# --- signals --------------------------------------------------------------------------------------------------
+# --- signals ------------------------------------------------------------------------------------------------
 
 
 def signal(number: int, key: str = "badge") -> Signal:
@@ -255,12 +255,13 @@ def test_a_signal_that_cannot_be_kept_harms_nobody(world: World) -> None:
 
 
 def test_the_oldest_signals_make_room(world: World) -> None:
-    many = signals.MOST + 256
     with world.database.writing(durable=False):
-        for number in range(1, many):
+        for number in range(1, signals.MOST + 300):
             values = (f"g_{number}", 1.0, TENANT, "ledger", "badge", "info", "", "{}", None)
             world.database.run(signals.queries.SIGNAL_ADD, values)
-    while len(world.signals.after(TENANT, 0, limit=2 * many)) > signals.MOST:
-        last = world.signals.newest(TENANT, 1)[0].number
-        world.signals.emit(signal(last + 1))
-    assert world.signals.after(TENANT, 0, limit=1)[0].number > 1
+    for number in range(signals.MOST + 300, signals.MOST + 300 + 256):
+        world.signals.emit(signal(number))
+    kept = world.signals.after(TENANT, 0, limit=2 * signals.MOST)
+    assert signals.MOST <= len(kept) < signals.MOST + 256
+    assert kept[0].number > 1
+    assert kept[-1].signal == signal(signals.MOST + 555)

@@ -170,7 +170,7 @@ def test_a_session_that_is_not_there_is_not_found_or_refused(world: World, sessi
         world.sessions.revoke(session_id)
 
 
-# --- the owner's project --------------------------------------------------------------------------------------
+# --- the owner's project ------------------------------------------------------------------------------------
 
 
 def project_at(world: World, cwd: Path | str | None) -> str | None:

@@ -89,13 +89,18 @@ class ChainedJournal:
         """Make the intent durable, use up the approvals and reserve the key, all or nothing."""
         text = body(intent)
         self.flush()
+        # Before anybody can see the key: who finds it held by a call that does not run takes it for a crash.
+        self._processes.begin(intent.audit_id)
+        stands = False
         try:
             with self._durable:
                 denial = self._intend(intent, text, approval_ids, use)
+            stands = denial is None
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
-        if denial is None:
-            self._processes.begin(intent.audit_id)
+        finally:
+            if not stands:
+                self._processes.end(intent.audit_id)
         return denial
 
     def _intend(
