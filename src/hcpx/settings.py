@@ -102,9 +102,7 @@ def _home(env: Mapping[str, str]) -> str:
         base = data if data.startswith("/") else f"{os.path.expanduser('~')}/.local/share"
         home = f"{base}/hcpx"
     if not home.startswith("/"):
-        raise BadSettings(
-            "HCP_HOME must be an absolute path" if "HCP_HOME" in env else "HOME is not set: set HCP_HOME"
-        )
+        raise BadSettings("HCP_HOME must be an absolute path" if "HCP_HOME" in env else "HOME is not set: set HCP_HOME")
     return home
 
 

@@ -194,9 +194,7 @@ def test_a_busy_key_uses_no_approval_up(world: World) -> None:
 
 
 @pytest.mark.parametrize(("started", "state"), [(False, "pending"), (True, "used")])
-def test_approvals_are_given_back_exactly_where_nothing_was_started(
-    world: World, started: bool, state: str
-) -> None:
+def test_approvals_are_given_back_exactly_where_nothing_was_started(world: World, started: bool, state: str) -> None:
     approval = approved(world)
     world.journal.intend(intent("a_1"), (approval.id,), None)
     world.journal.settle(outcome("a_1"), started=started)
@@ -205,10 +203,7 @@ def test_approvals_are_given_back_exactly_where_nothing_was_started(
 
 def test_of_two_processes_with_one_approval_one_runs(world: World) -> None:
     approval, other = approved(world), again(world)
-    said = [
-        code(one.journal.intend(intent(f"a_{n}"), (approval.id,), None))
-        for n, one in enumerate((world, other))
-    ]
+    said = [code(one.journal.intend(intent(f"a_{n}"), (approval.id,), None)) for n, one in enumerate((world, other))]
     assert said == [None, "approval_required"]
     other.database.close()
 

@@ -190,9 +190,7 @@ def all_removed(world: World) -> None:
 
 
 def of_another_tenant(world: World) -> None:
-    world.journal.settle(
-        record("a_9", whose=msgspec.structs.replace(attribution(), tenant="globex")), started=True
-    )
+    world.journal.settle(record("a_9", whose=msgspec.structs.replace(attribution(), tenant="globex")), started=True)
     run(world, ("UPDATE chains SET tenant = 'away' WHERE tenant = ?", (TENANT,)))
     run(world, ("UPDATE chains SET tenant = ? WHERE tenant = 'globex'", (TENANT,)))
 
@@ -248,9 +246,7 @@ def test_a_page_of_the_audit_that_cannot_be_read_is_a_break(world: World, home: 
 
 def test_every_chain_of_the_store_is_checked(world: World) -> None:
     filled(world, 2)
-    world.journal.settle(
-        record("a_8", whose=msgspec.structs.replace(attribution(), tenant="globex")), started=True
-    )
+    world.journal.settle(record("a_8", whose=msgspec.structs.replace(attribution(), tenant="globex")), started=True)
     world.journal.settle(record("a_9", whose=attribution(session=None)), started=False)
     run(world, ("UPDATE audit SET hash = ? WHERE audit_id = 'a_8'", (b"\0" * 32,)))
     assert verify_all(world.chains) == [
@@ -326,9 +322,7 @@ def test_whatever_args_hold_the_record_is_one_whole_line(world: World, args: obj
 def test_a_record_is_flat_with_the_whole_attribution_tuple() -> None:
     fields = json.loads(body(record("a_1", decision="denied", code="denied")))
     assert list(fields)[:4] == ["step", "audit_id", "kind", "at"]
-    assert {name: fields[name] for name in attribution().__struct_fields__} == msgspec.to_builtins(
-        attribution()
-    )
+    assert {name: fields[name] for name in attribution().__struct_fields__} == msgspec.to_builtins(attribution())
     assert (fields["decision"], fields["code"]) == ("denied", "denied")
     assert "attribution" not in fields
     assert "outcome" not in fields

@@ -47,9 +47,7 @@ def writing(draw: st.DrawFn, secret: str) -> bytes:
 @st.composite
 def planted(draw: st.DrawFn) -> tuple[tuple[str, ...], bytes]:
     secrets = tuple(draw(st.lists(TRICKY, min_size=1, max_size=2, unique=True)))
-    pieces = draw(
-        st.lists(st.one_of(FILL.map(str.encode), *(writing(secret) for secret in secrets)), max_size=4)
-    )
+    pieces = draw(st.lists(st.one_of(FILL.map(str.encode), *(writing(secret) for secret in secrets)), max_size=4))
     return secrets, b"".join(pieces)
 
 
@@ -74,9 +72,7 @@ def test_spans_are_those_that_a_plain_reading_finds(case: tuple[tuple[str, ...],
 
 @settings(max_examples=200, deadline=None)
 @given(planted(), st.lists(st.integers(0, 60), max_size=6))
-def test_a_stream_hides_the_same_wherever_it_is_cut(
-    case: tuple[tuple[str, ...], bytes], cuts: list[int]
-) -> None:
+def test_a_stream_hides_the_same_wherever_it_is_cut(case: tuple[tuple[str, ...], bytes], cuts: list[int]) -> None:
     secrets, data = case
     stream = redactor(*secrets).stream()
     places = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})

@@ -51,8 +51,7 @@ def _text(secret: str) -> bytes:
 
 def _char(char: str) -> bytes:
     by_byte = b"".join(
-        b"(?:" + re.escape(bytes([byte])) + b"|%(?:25)?" + _hex(f"{byte:02x}") + b")"
-        for byte in char.encode()
+        b"(?:" + re.escape(bytes([byte])) + b"|%(?:25)?" + _hex(f"{byte:02x}") + b")" for byte in char.encode()
     )
     units = char.encode("utf-16-be").hex()
     ways = [by_byte]

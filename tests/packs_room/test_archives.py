@@ -88,9 +88,7 @@ def refusal(data: bytes, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 @pytest.mark.parametrize("squeeze", [bytes, gzip.compress])
-def test_a_tar_is_unpacked_whatever_wrote_it(
-    form: int, squeeze: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
+def test_a_tar_is_unpacked_whatever_wrote_it(form: int, squeeze: Callable[[bytes], bytes], tmp_path: Path) -> None:
     assert landed(squeeze(sound_tar(form)), tmp_path) == SOUND
 
 
@@ -137,9 +135,7 @@ def test_folders_may_be_named_and_a_leading_dot_is_no_name(tmp_path: Path) -> No
 
 def test_a_git_archive_with_its_global_header_is_unpacked(tmp_path: Path) -> None:
     out = io.BytesIO()
-    with tarfile.open(
-        fileobj=out, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"comment": "x"}
-    ) as archive:
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"comment": "x"}) as archive:
         archive.addfile(header("a", size=1), io.BytesIO(b"a"))
     assert landed(out.getvalue(), tmp_path) == {"a": b"a"}
 
@@ -231,17 +227,13 @@ def test_folders_that_are_only_implied_count_as_entries(tmp_path: Path) -> None:
     assert refusal(gzip.compress(tar(*entries)), tmp_path) == "more than 10,000 entries"
 
 
-def test_what_unpacks_to_more_than_a_pack_may_have_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_unpacks_to_more_than_a_pack_may_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpacking, "MAX_BYTES", 3 * 1024 * 1024)
     for number, data in enumerate(
         (
             gzip.compress(tar((header("a"), bytes(2_000_000)), (header("b"), bytes(2_000_000)))),
             zipped(("a", bytes(2_000_000)), ("b", bytes(2_000_000))),
-            gzip.compress(
-                tar((header("a"), bytes(2_000_000)), (header("b", type=tarfile.LNKTYPE, linkname="a"), b""))
-            ),
+            gzip.compress(tar((header("a"), bytes(2_000_000)), (header("b", type=tarfile.LNKTYPE, linkname="a"), b""))),
         )
     ):
         place = tmp_path / str(number)
@@ -313,9 +305,7 @@ def test_an_archive_that_ends_too_early_is_refused(cut: int, tmp_path: Path) -> 
 
 def test_compressed_data_that_is_cut_or_damaged_is_refused(tmp_path: Path) -> None:
     whole = gzip.compress(tar((header("a"), os.urandom(5000))))
-    for number, data in enumerate(
-        (whole[:2000], whole[:-4] + b"\0\0\0\0", whole[:50] + b"\xff" * 50 + whole[100:])
-    ):
+    for number, data in enumerate((whole[:2000], whole[:-4] + b"\0\0\0\0", whole[:50] + b"\xff" * 50 + whole[100:])):
         place = tmp_path / str(number)
         place.mkdir()
         # A wrong sum at the end shows only to who reads on to it, so the tar itself may be whole by then.
@@ -398,14 +388,10 @@ def test_a_zip_that_lies_about_a_size_is_refused(tmp_path: Path) -> None:
     data = zipped(("a", bytes(100_000)))
     size = struct.pack("<I", 100_000)
     assert data.count(size) == 2
-    assert refusal(data.replace(size, struct.pack("<I", 10)), tmp_path).startswith(
-        "the zip archive is damaged"
-    )
+    assert refusal(data.replace(size, struct.pack("<I", 10)), tmp_path).startswith("the zip archive is damaged")
 
 
-def test_a_zip_whose_entries_overlap_counts_what_it_unpacks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_whose_entries_overlap_counts_what_it_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpacking, "MAX_BYTES", 10 * 1024 * 1024)
     kernel = zipped(*((f"f{number:04}", bytes(1024 * 1024)) for number in range(50)))
     assert refusal(kernel, tmp_path) == "more than 10 MiB unpacked"

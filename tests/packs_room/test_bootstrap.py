@@ -37,9 +37,7 @@ def test_args_are_judged() -> None:
     assert refused("hcp.grant", {"capability": "verb.exec.write", "pack": "tool"}) is None
     assert refused("hcp.grant", {"pack": "tool"}) == "invalid args: /capability: missing"
     assert refused("hcp.session_new", {"actor": "agent:x", "read_only": True, "ttl": "8h"}) is None
-    assert (
-        refused("hcp.policy_tighten", {"pack": "x", "verb_key": "y", "confirm": True, "timeout_s": 5}) is None
-    )
+    assert refused("hcp.policy_tighten", {"pack": "x", "verb_key": "y", "confirm": True, "timeout_s": 5}) is None
 
 
 def test_every_schema_is_closed() -> None:

@@ -71,9 +71,7 @@ def test_a_link_is_followed_once_when_it_is_made(room: Room, tmp_path: Path) -> 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "a command line": lambda d: (d / "pack.yaml").write_text(PURGE),
     "the bin file": lambda d: (d / "bin/tool").write_text("#!/bin/sh\nevil\n"),
-    "the bin file, in place and with its old times": lambda d: keep_times(
-        d / "bin/tool", b"#!/bin/sh\nevil '{}'\n"
-    ),
+    "the bin file, in place and with its old times": lambda d: keep_times(d / "bin/tool", b"#!/bin/sh\nevil '{}'\n"),
     "the run bit": lambda d: (d / "bin/tool").chmod(0o644),
     "the Skill": lambda d: (d / "SKILL.md").write_text(SKILL + "And purge everything.\n"),
     "a new file beside the program": lambda d: (d / "bin/lib.py").write_text("x"),
@@ -211,9 +209,7 @@ def test_a_version_that_was_seen_only_in_passing_can_be_compared_with_too(room: 
     assert room.catalog.version(found(room).digest) is not None
 
 
-def test_two_linked_composites_that_call_each_other_do_not_read_each_other_for_ever(
-    room: Room, tmp_path: Path
-) -> None:
+def test_two_linked_composites_that_call_each_other_do_not_read_each_other_for_ever(room: Room, tmp_path: Path) -> None:
     def chain(name: str, to: str) -> str:
         return laid_over(
             f"id: {name}\nkind: composite\nwrap:\n"
@@ -274,9 +270,7 @@ def test_the_cache_of_compiled_packs_does_not_grow_without_bound(room: Room, tmp
     assert isinstance(room.installer.add("acme", str(write_pack(tmp_path / "pack"))), Added)
     row = room.rows.rows["acme", "demo"]
     for number in range(600):
-        room.rows.rows["acme", f"p{number}"] = msgspec.structs.replace(
-            row, pack_id=f"p{number}", digest=str(number)
-        )
+        room.rows.rows["acme", f"p{number}"] = msgspec.structs.replace(row, pack_id=f"p{number}", digest=str(number))
         assert room.catalog.find("acme", f"p{number}") is not None
     assert len(room.catalog._compiled) == 512
 

@@ -54,10 +54,7 @@ def test_a_folder_becomes_a_read_only_copy_named_by_its_digest(room: Room, tmp_p
     name = folder_name(pack.digest)
     assert shelf(room) == [name]
     assert pack.root == str(Path(room.shelf.folder) / name)
-    modes = {
-        str(path.relative_to(pack.root)): stat.S_IMODE(path.stat().st_mode)
-        for path in Path(pack.root).rglob("*")
-    }
+    modes = {str(path.relative_to(pack.root)): stat.S_IMODE(path.stat().st_mode) for path in Path(pack.root).rglob("*")}
     assert modes == {"pack.yaml": 0o444, "SKILL.md": 0o444, "COPY.md": 0o444, "bin": 0o555, "bin/tool": 0o555}
     assert stat.S_IMODE(Path(pack.root).stat().st_mode) == 0o555
     assert stat.S_IMODE(Path(room.shelf.folder).stat().st_mode) == 0o700
@@ -206,9 +203,7 @@ def test_what_is_not_there_is_not_found(room: Room, tmp_path: Path) -> None:
     ],
     ids=["fifo", "setuid", "absolute link", "link out", "case"],
 )
-def test_a_folder_with_what_no_pack_can_hold_is_refused(
-    spoil: object, code: str, room: Room, tmp_path: Path
-) -> None:
+def test_a_folder_with_what_no_pack_can_hold_is_refused(spoil: object, code: str, room: Room, tmp_path: Path) -> None:
     source = write_pack(tmp_path / "source")
     (tmp_path / "secret").write_text("x")
     spoil(source)  # pyright: ignore[reportCallIssue]
@@ -276,9 +271,7 @@ def test_a_shelf_that_cannot_be_written_is_an_error_and_changes_nothing(room: Ro
 def test_eight_installs_at_once_give_one_pack(room: Room, tmp_path: Path) -> None:
     source = str(write_pack(tmp_path / "source"))
     outcomes: list[Added | Refused] = []
-    threads = [
-        threading.Thread(target=lambda: outcomes.append(room.installer.add("acme", source))) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: outcomes.append(room.installer.add("acme", source))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

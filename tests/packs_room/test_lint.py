@@ -271,9 +271,7 @@ def test_a_step_that_nobody_knows_gives_a_warning(tmp_path: Path) -> None:
     bank = pack_of(tmp_path / "bank", BANK)
     folder = write_pack(tmp_path / "daily", daily("pax", "{operation: write, confirm: true}"))
     found = lint(str(folder), installed={"bank": bank}.get)
-    assert [one.message for one in found if one.code == "step_unknown"] == [
-        "close: the pack bank has no command pax"
-    ]
+    assert [one.message for one in found if one.code == "step_unknown"] == ["close: the pack bank has no command pax"]
     assert errors(found) == ()
 
 

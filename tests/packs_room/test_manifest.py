@@ -169,9 +169,7 @@ sense: {b: {command: look, every_s: 10, badge: /n, level: info}, a: {command: lo
         proposals={"oauth": {"issuer": "i"}, "local": {"files": ["f"]}},
     )
     assert pack.commands == {
-        "look": Command(
-            "look", description="more", json_flag=(), examples=(Example({"a": 1}, ("x",)),), mock="null"
-        ),
+        "look": Command("look", description="more", json_flag=(), examples=(Example({"a": 1}, ("x",)),), mock="null"),
         "sum": Command(
             "sum",
             steps=(StepSpec("s", "p", "v", {"n": {"$arg": "n"}}), StepSpec("t", "p", "v")),
@@ -255,9 +253,7 @@ def test_any_bytes_as_manifest_give_findings(data: bytes) -> None:
     st.text(alphabet="abo1:-{}[]\"'#&*!\n ,", max_size=8),
 )
 @settings(deadline=None, max_examples=300)
-def test_a_manifest_with_a_hole_or_a_patch_gives_a_pack_or_findings(
-    start: int, length: int, patch: str
-) -> None:
+def test_a_manifest_with_a_hole_or_a_patch_gives_a_pack_or_findings(start: int, length: int, patch: str) -> None:
     manifest = read_manifest((SOUND[:start] + patch + SOUND[start + length :]).encode())
     assert manifest.fits or manifest.findings
     if manifest.fits:

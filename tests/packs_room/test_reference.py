@@ -20,9 +20,7 @@ def test_the_page_is_fresh() -> None:
 def test_every_code_that_is_ever_found_is_explained() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in PACKS.glob("*.py"))
     schema = (PACKS / "pack.schema.json").read_text(encoding="utf-8")
-    found = set(
-        re.findall(r'(?:Finding|_finding|_found|_refused|_unread|Unreadable)\(\s*"([a-z_]+)"', source)
-    )
+    found = set(re.findall(r'(?:Finding|_finding|_found|_refused|_unread|Unreadable)\(\s*"([a-z_]+)"', source))
     found |= set(re.findall(r'(?:_at|_note|_found)\((?:[a-z]+, |self\._file, )?"([a-z_]+)"', source))
     found |= set(re.findall(r'"(\w+)", (?:f?"[^"]*"|[a-z]+), "[^"]*"$', source, re.MULTILINE))
     found |= set(re.findall(r'return "([a-z_]+)", f?"', source))

@@ -340,9 +340,7 @@ def test_help_of_single_commands_gives_their_arguments_and_nested_ones_take_thei
     pack = scaffolded(tmp_path / "ledger", "ledger", ARGPARSE, below=below)
     assert list(pack.commands) == ["transfer", "balance", "history.list", "history.clear"]
     transfer = pack.commands["transfer"]
-    assert transfer.cli == (
-        *("ledger", "transfer", "--to", "{{to}}", "--memo", "{{memo}}", "{{amount}}", "{{note}}"),
-    )
+    assert transfer.cli == (*("ledger", "transfer", "--to", "{{to}}", "--memo", "{{memo}}", "{{amount}}", "{{note}}"),)
     assert transfer.json_flag == ("--json",)
     assert transfer.args_schema == (
         '{"type":"object","properties":{"to":{"type":"string","description":"the payee"},'
@@ -416,9 +414,7 @@ HELP = st.text(alphabet="abcLIST-=[]{}<>().,:|'\"# \n\t\\x1b\u202e\u00e9\0", max
 
 @given(HELP, HELP)
 @example("Commands:\n  null  x\n  true  y\n  no  z\n  on  w\n  1st  v\n", "")
-@example(
-    "Commands:\n  a  '\"\u2028\x85\ud800\n", "usage: x a [--mode MODE] <confirm> {{verb}}\n  --apply X  y\n"
-)
+@example("Commands:\n  a  '\"\u2028\x85\ud800\n", "usage: x a [--mode MODE] <confirm> {{verb}}\n  --apply X  y\n")
 @example(
     "Commands:\n  list  x\n",
     "usage: x list [--access-token T] --verb V\n  --access-token T  x\n  --verb V y\n",

@@ -181,14 +181,10 @@ VALUES = st.recursive(
     | st.booleans()
     | st.integers(-2, 20)
     | st.floats(allow_nan=False, allow_infinity=False, width=16)
-    | st.sampled_from(
-        ["", "a", "wrap", "read", "look", "1.0.0", "no", "A B", "api.example:1", "/a~1b", "x\n"]
-    ),
+    | st.sampled_from(["", "a", "wrap", "read", "look", "1.0.0", "no", "A B", "api.example:1", "/a~1b", "x\n"]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["bin", "cli", "operation", "name", "x", "env", "look"]), inner, max_size=3
-        )
+        | st.dictionaries(st.sampled_from(["bin", "cli", "operation", "name", "x", "env", "look"]), inner, max_size=3)
     ),
     max_leaves=6,
 )

@@ -116,9 +116,7 @@ def test_a_merge_key_is_a_key_like_any_other() -> None:
         (b"#" * (MAX_BYTES + 1), [("yaml_size", 0, 0)]),
     ],
 )
-def test_what_is_refused_is_named_with_its_place(
-    text: str | bytes, codes: list[tuple[str, int, int]]
-) -> None:
+def test_what_is_refused_is_named_with_its_place(text: str | bytes, codes: list[tuple[str, int, int]]) -> None:
     assert found(text) == codes
 
 

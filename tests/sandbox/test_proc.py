@@ -8,9 +8,7 @@ from hcpx.sandbox import proc
 
 def test_a_name_full_of_brackets_and_blanks_does_not_confuse_the_row() -> None:
     program = "import os\nopen('/proc/self/comm', 'w').write(') S 1 (x) ')\nprint(1, flush=True)\ninput()"
-    child = subprocess.Popen(
-        ["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    child = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
         child.stdout.readline()

@@ -75,9 +75,7 @@ def test_a_timeout_ends_a_tree_of_sixteen_some_deaf_and_some_daemonised(tmp_path
 
 
 def test_a_program_that_heeds_the_asking_is_not_killed(tmp_path: Path) -> None:
-    finished = shell(
-        "trap 'echo cleaned up; exit 9' TERM; echo up; while :; do sleep 0.05; done", timeout_s=0.5
-    )
+    finished = shell("trap 'echo cleaned up; exit 9' TERM; echo up; while :; do sleep 0.05; done", timeout_s=0.5)
     assert (finished.how, finished.status, finished.stdout) == ("timeout", 9, b"up\ncleaned up\n")
     assert finished.warnings == ()
 

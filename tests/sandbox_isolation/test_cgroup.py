@@ -45,9 +45,7 @@ def test_version_2_at_the_root_of_a_container(tmp_path: pathlib.Path) -> None:
     assert _sites(tmp_path, V2, "0::/\n") == [Site(str(tmp_path), (PIDS,), 2)]
 
 
-@pytest.mark.parametrize(
-    "mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"]
-)
+@pytest.mark.parametrize("mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"])
 def test_what_cannot_be_read_bounds_nothing(tmp_path: pathlib.Path, mounts: str) -> None:
     (tmp_path / "mountinfo").write_text(mounts)
     (tmp_path / "cgroup").write_text("0::/\n")

@@ -51,9 +51,7 @@ def test_a_grandchild_that_holds_the_pipe_is_not_waited_for(bench: Bench) -> Non
 
 
 def test_a_flood_on_one_stream_does_not_block_the_other(bench: Bench) -> None:
-    told = ended(
-        bench.backend.run(bench.shell("head -c 2000000 /dev/zero >&2; echo '{\"n\":1}'", keep=65536))
-    )
+    told = ended(bench.backend.run(bench.shell("head -c 2000000 /dev/zero >&2; echo '{\"n\":1}'", keep=65536)))
     assert (told.stdout, len(told.stderr), told.stderr_size) == (b'{"n":1}\n', 65536, 2_000_000)
 
 
@@ -61,9 +59,7 @@ def test_a_flood_on_one_stream_does_not_block_the_other(bench: Bench) -> None:
 def test_memory_stays_flat_under_a_flood(bench: Bench) -> None:
     bench.backend.run(bench.shell("true"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    told = ended(
-        bench.backend.run(bench.shell(f"head -c {FLOOD_MB}M /dev/zero", keep=1 << 20, timeout_s=300))
-    )
+    told = ended(bench.backend.run(bench.shell(f"head -c {FLOOD_MB}M /dev/zero", keep=1 << 20, timeout_s=300)))
     assert (told.stdout_size, len(told.stdout)) == (FLOOD_MB << 20, 1 << 20)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024
 
@@ -142,11 +138,7 @@ def test_many_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def _groups() -> list[str]:
-    return [
-        path
-        for path in map(str, pathlib.Path("/sys/fs/cgroup").glob("**/hcpx-*"))
-        if f"-{os.getpid()}-" in path
-    ]
+    return [path for path in map(str, pathlib.Path("/sys/fs/cgroup").glob("**/hcpx-*")) if f"-{os.getpid()}-" in path]
 
 
 @pytest.mark.slow

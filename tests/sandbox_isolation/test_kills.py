@@ -45,7 +45,7 @@ def _groups(pid: int) -> list[str]:
 def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.Path, uid: int, kind: str) -> None:
     if kind == "landlock" and abi() < ABI:
         pytest.skip("this kernel has no Landlock of ABI 6 or newer")
-    rng = random.Random(4)  # noqa: S311 - moments, not secrets
+    rng = random.Random(4)
     home = open_folder / "home"
     home.mkdir()
     os.chown(home, uid, uid)
@@ -67,7 +67,9 @@ def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.P
 
 def _killed(command: list[str], word: str, folder: pathlib.Path, after_s: float) -> bool:
     """Kill one runtime; returns whether its program had begun."""
-    runtime = subprocess.Popen(command, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    runtime = subprocess.Popen(
+        command, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert runtime.stdin is not None
     assert runtime.stdout is not None
     assert runtime.stdout.readline() == b"ready\n"
@@ -110,7 +112,9 @@ def state(tmp_path: pathlib.Path) -> str:
 
 def _crashed(state: str, code: str) -> None:
     """Write a journal in a process that ends without clearing up."""
-    text = f"import os, sys\nfrom hcpx.sandbox.journal import Journal\njournal = Journal({state!r})\n{code}\nos._exit(0)\n"
+    text = (
+        f"import os, sys\nfrom hcpx.sandbox.journal import Journal\njournal = Journal({state!r})\n{code}\nos._exit(0)\n"
+    )
     subprocess.run([sys.executable, "-c", text], env={"PYTHONPATH": str(ROOT / "src")}, check=True)
 
 

@@ -14,9 +14,7 @@ def started(home: Path, what: str, times: int, before: Sequence[str] = ()) -> su
     """A worker that runs, stdin and stdout being pipes; `before` stands in front of its command line."""
     code = "import sys; sys.path[:0] = sys.argv[1:3]; from tests.store.worker import main; main(sys.argv[3:])"
     argv = [sys.executable, "-c", code, str(ROOT / "src"), str(ROOT), str(home), what, str(times)]
-    return subprocess.Popen(
-        [*before, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-    )
+    return subprocess.Popen([*before, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 def said(process: subprocess.Popen[str], start: str) -> str:

@@ -96,9 +96,7 @@ def test_a_store_of_nobody_is_refused_before_a_folder_is_made(
     assert not home.exists()
 
 
-def test_an_empty_folder_is_closed_to_others_when_a_store_is_made_in_it(
-    home: Path, clock: TurnedClock
-) -> None:
+def test_an_empty_folder_is_closed_to_others_when_a_store_is_made_in_it(home: Path, clock: TurnedClock) -> None:
     home.mkdir(mode=0o755)
     create(str(home), TENANT, ADA, clock)
     assert mode(home) == 0o700
@@ -189,9 +187,7 @@ def garbled(content: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("how", sorted(garbled(b"")))
-def test_a_damaged_store_is_refused_and_left_as_it_is(
-    home: Path, file: Path, clock: TurnedClock, how: str
-) -> None:
+def test_a_damaged_store_is_refused_and_left_as_it_is(home: Path, file: Path, clock: TurnedClock, how: str) -> None:
     file.write_bytes(garbled(file.read_bytes())[how])
     for leftover in home.glob("hcpx.db-*"):
         leftover.unlink()

@@ -108,9 +108,7 @@ def outcomes(world: World) -> list[dict[str, object]]:
     return [entry for entry in entries if entry["kind"] == "outcome"]
 
 
-def test_a_call_whose_process_was_killed_is_shown_as_unknown_and_its_key_says_so(
-    world: World, home: Path
-) -> None:
+def test_a_call_whose_process_was_killed_is_shown_as_unknown_and_its_key_says_so(world: World, home: Path) -> None:
     process = started(home, "begin", 1)
     audit_id = said(process, "start")
     (running,) = world.views.list([TENANT], Filter())
@@ -154,9 +152,7 @@ def test_a_writer_waits_for_another_process_and_then_goes_on(world: World, home:
 def test_a_writer_that_waits_in_vain_is_refused_with_the_way_out(world: World, home: Path) -> None:
     holder = started(home, "hold", 1)
     said(holder, "held")
-    with pytest.raises(
-        AuditUnavailable, match=r"held by another process for more than 10 s; see which: fuser"
-    ):
+    with pytest.raises(AuditUnavailable, match=r"held by another process for more than 10 s; see which: fuser"):
         world.journal.intend(intent("a_1"), (), None)
     holder.communicate("")
     assert world.views.list([TENANT], Filter()) == []
@@ -230,9 +226,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.root
-def test_on_a_full_disk_a_change_is_refused_and_the_old_store_decides(
-    small_disk: Path, clock: TurnedClock
-) -> None:
+def test_on_a_full_disk_a_change_is_refused_and_the_old_store_decides(small_disk: Path, clock: TurnedClock) -> None:
     world = made(small_disk / "home", clock)
     assert "no space is left" in fill(world)
     full_store_decides_by_what_it_held(world)
@@ -261,9 +255,7 @@ def test_a_read_only_store_is_read_and_refuses_every_write(small_disk: Path, clo
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="no file is read-only to root")
-def test_a_store_without_the_right_to_write_is_read_and_refuses_every_write(
-    home: Path, clock: TurnedClock
-) -> None:
+def test_a_store_without_the_right_to_write_is_read_and_refuses_every_write(home: Path, clock: TurnedClock) -> None:
     world = made(home, clock)
     world.grants.add(TENANT, ADA, Grant("verb.exec.read", "ledger", ("*",)))
     world.database.close()
@@ -330,9 +322,7 @@ def test_a_write_costs_one_sync_before_its_adapter_and_one_before_its_answer(
     made(home, clock).database.close()
     each = ["sync", "start", "sync", "write"]
     assert syncs(home, "write", 3, tmp_path / "trace") == each * 3
-    assert syncs(home, "write", 1, tmp_path / "trace") == each, (
-        "the next process finds the log as it needs it"
-    )
+    assert syncs(home, "write", 1, tmp_path / "trace") == each, "the next process finds the log as it needs it"
 
 
 def test_a_read_costs_no_sync(home: Path, clock: TurnedClock, tmp_path: Path) -> None:

@@ -55,9 +55,7 @@ def test_a_pack_under_no_pack_id_is_refused(world: World, pack_id: str) -> None:
 
 
 def test_overlays_only_grow_stricter(world: World) -> None:
-    first = Overlay(
-        confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}'
-    )
+    first = Overlay(confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}')
     loose = Overlay(approvals=1, deny=True, limits={"timeout_s": 60, "processes": 1}, args_schema='{"b":2}')
     world.overlays.tighten(TENANT, "ledger", "transfer", first)
     both = world.overlays.tighten(TENANT, "ledger", "transfer", loose)
@@ -103,9 +101,7 @@ def test_the_allow_list_knows_names_as_they_were_asked_for(world: World) -> None
         world.allowed.remove("git")
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")]
-)
+@pytest.mark.parametrize(("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")])
 def test_a_name_with_blanks_or_no_real_path_is_never_allowed(world: World, name: str, path: str) -> None:
     with pytest.raises(Refused):
         world.allowed.allow(name, path)

@@ -179,9 +179,7 @@ def project_at(world: World, cwd: Path | str | None) -> str | None:
     return session.project.id if session.project else None
 
 
-def test_the_owners_project_is_the_innermost_registered_one_around_the_cwd(
-    world: World, tmp_path: Path
-) -> None:
+def test_the_owners_project_is_the_innermost_registered_one_around_the_cwd(world: World, tmp_path: Path) -> None:
     for path in ("shop/api/deep", "shop-old", "elsewhere"):
         (tmp_path / path).mkdir(parents=True)
     world.projects.add(TENANT, "shop", str(tmp_path / "shop"))

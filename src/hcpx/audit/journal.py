@@ -55,9 +55,7 @@ class ChainedJournal:
     2); `flush` writes it at once. An intent or an outcome never waits, and goes behind what does.
     """
 
-    def __init__(
-        self, rows: JournalRows, clock: Clock, processes: Processes, *, shares: bool = False
-    ) -> None:
+    def __init__(self, rows: JournalRows, clock: Clock, processes: Processes, *, shares: bool = False) -> None:
         self._rows = rows
         self._clock = clock
         self._processes = processes
@@ -167,9 +165,7 @@ class ChainedJournal:
         if use is not None and not (started and result is None):
             self._rows.keys.finish(use, record.audit_id, result)
 
-    def _append(
-        self, tenant: str, record: AuditRecord, text: bytes, head: ChainHead | None = None
-    ) -> ChainHead:
+    def _append(self, tenant: str, record: AuditRecord, text: bytes, head: ChainHead | None = None) -> ChainHead:
         """Append a record to its chain, behind `head` where this transaction knows it, and return the new one."""
         if head is None:
             head = self._rows.chains.head(tenant) or beginning(tenant)

@@ -105,7 +105,7 @@ def _case(file: str, world: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
     session = case.get("session", "live")
     if session not in SESSIONS or case.get("needs") not in (None, "sandbox"):
         raise BadCorpus(f"{where}: session is one of {', '.join(SESSIONS)}; needs is sandbox or absent")
-    steps = case["steps"] if "steps" in case else [case]
+    steps = case.get("steps", [case])
     return Case(
         file=file,
         name=str(case["name"]),

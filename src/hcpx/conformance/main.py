@@ -17,9 +17,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
     wanted = [face for face in faces.split(",") if face]
     strange = [face for face in wanted if face not in FACES]
     if strange or not wanted:
-        sys.stderr.write(
-            f"hcpx conformance: no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}\n"
-        )
+        sys.stderr.write(f"hcpx conformance: no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}\n")
         return 2
     found: list[Outcome] = []
     try:
@@ -33,9 +31,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
         return 2
     if as_json:
         cases = [msgspec.to_builtins(one) for one in found]
-        sys.stdout.write(
-            json.dumps({"cases": cases, "summary": closing_line(found)}, ensure_ascii=False) + "\n"
-        )
+        sys.stdout.write(json.dumps({"cases": cases, "summary": closing_line(found)}, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write(closing_line(found) + "\n")
     return 1 if any(one.verdict == "failed" for one in found) else 0

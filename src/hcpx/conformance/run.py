@@ -83,9 +83,7 @@ def _placed(value: object, outside: str) -> object:
 
 def closing_line(found: Sequence[Outcome]) -> str:
     """Return the line that a run ends with."""
-    count = {
-        verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")
-    }
+    count = {verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")}
     skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
     return f"{count['passed']} passed, {count['failed']} failed{skipped}"
 

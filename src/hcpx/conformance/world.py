@@ -59,15 +59,13 @@ def _install(parts: Parts, corpus: Corpus, place: str, tenant: str, manifest: di
     os.makedirs(place)
     shutil.copytree(corpus.programs, os.path.join(place, "bin"))
     for name in os.listdir(corpus.programs):
-        os.chmod(os.path.join(place, "bin", name), 0o755)
+        os.chmod(os.path.join(place, "bin", name), 0o755)  # noqa: S103 -- a program
     with open(os.path.join(place, "pack.yaml"), "w", encoding="utf-8") as file:
         json.dump(manifest, file)
     installer = Installer(parts.shelf, parts.pack_rows, parts.clock, parts.catalog.settled)
     added = installer.add(tenant, place, judged=not unlinted)
     if not isinstance(added, Added):
-        raise BadCorpus(
-            f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}"
-        )
+        raise BadCorpus(f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}")
 
 
 def _parts(home: str) -> Parts:

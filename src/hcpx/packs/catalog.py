@@ -24,9 +24,7 @@ _MOST: Final = 512
 class Catalog:
     """Implements `hcpx.ports.PackCatalog` over the store's rows and the shelf."""
 
-    def __init__(
-        self, rows: PackRows, overlays: OverlayRows, shelf: Shelf, bootstrap: Callable[[], Pack]
-    ) -> None:
+    def __init__(self, rows: PackRows, overlays: OverlayRows, shelf: Shelf, bootstrap: Callable[[], Pack]) -> None:
         self._rows = rows
         self._overlays = overlays
         self._shelf = shelf
@@ -123,9 +121,7 @@ class Catalog:
         reading = read_pack(row.root, installed=self._neighbours(row.tenant))
         if reading.sound is not None and reading.sound.id == row.pack_id:
             return msgspec.structs.replace(reading.sound, linked=True)
-        return msgspec.structs.replace(
-            self._of(row), digest=UNREADABLE, commands={}, policy={}, skills=(), sense={}
-        )
+        return msgspec.structs.replace(self._of(row), digest=UNREADABLE, commands={}, policy={}, skills=(), sense={})
 
     def _note(self, row: PackRow, mark: str, pack: Pack) -> None:
         """Spare the next process the reading; a shelf that cannot be written to is no reason to deny."""

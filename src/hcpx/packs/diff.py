@@ -88,9 +88,7 @@ def _changed(part: Part, name: str, before: object, after: object) -> str:
         return f"{head}: {whole}"
     old, new = cast("dict[str, object]", before), cast("dict[str, object]", after)
     keys = (*old, *(key for key in new if key not in old))
-    pairs = [
-        f"{shown(key)} {_pair(old.get(key), new.get(key))}" for key in keys if old.get(key) != new.get(key)
-    ]
+    pairs = [f"{shown(key)} {_pair(old.get(key), new.get(key))}" for key in keys if old.get(key) != new.get(key)]
     return f"{head}: {'; '.join(pairs)}"
 
 
@@ -101,10 +99,7 @@ def _briefly(part: Part, value: object) -> str:
     body = cast("dict[str, object]", value)
     if part == "command":
         tokens = cast("list[str]", body.get("cli", []))
-        steps = [
-            f"{one['pack_id']}.{one['verb_key']}"
-            for one in cast("list[dict[str, str]]", body.get("steps", []))
-        ]
+        steps = [f"{one['pack_id']}.{one['verb_key']}" for one in cast("list[dict[str, str]]", body.get("steps", []))]
         return _cut(" ".join(shell_quoted(token) for token in tokens) or " > ".join(steps) or _said(body))
     if part == "policy":
         words = [str(body["operation"]), *(["confirm"] if body["confirm"] else [])]

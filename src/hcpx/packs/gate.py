@@ -36,9 +36,7 @@ def nothing_installed(_: str) -> Pack | None:
     return None
 
 
-def lint(
-    path: str, *, installed: Installed = nothing_installed, packaged: bool = False
-) -> tuple[Finding, ...]:
+def lint(path: str, *, installed: Installed = nothing_installed, packaged: bool = False) -> tuple[Finding, ...]:
     """Return every finding about the pack directory at `path`, in order; without an `error` it passes.
 
     `installed` looks up the tenant's other packs, `packaged` says that the pack comes in a Python package.
@@ -60,9 +58,7 @@ def read_pack(
             return Reading(None, manifest.findings)
         inventory = take_inventory(root)
     except TooMuch as problem:
-        return _refused(
-            "pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need"
-        )
+        return _refused("pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need")
     except OSError as problem:
         why = f"the pack directory cannot be read: {problem.strerror or problem}"
         return _refused("unreadable", why, "name a folder with a pack.yaml that you may read")
@@ -89,9 +85,7 @@ def _manifest(root: str) -> Manifest:
         return Manifest(None, (Finding("manifest_missing", "error", why, mend),))
     except OSError as problem:
         why = f"the manifest cannot be read: {shown(problem.strerror or str(problem))}"
-        return Manifest(
-            None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),)
-        )
+        return Manifest(None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),))
     return read_manifest(data)
 
 

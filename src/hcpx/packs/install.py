@@ -154,9 +154,7 @@ class Installer:
     def _version(self, row: PackRow) -> Pack | None:
         pack = self._shelf.compiled(row.digest)
         return (
-            None
-            if pack is None
-            else msgspec.structs.replace(pack, root=self._shelf.path(row.root), linked=row.linked)
+            None if pack is None else msgspec.structs.replace(pack, root=self._shelf.path(row.root), linked=row.linked)
         )
 
 

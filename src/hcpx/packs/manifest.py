@@ -76,9 +76,7 @@ def compile_pack(value: JsonObject, *, digest: str, root: str, skills: tuple[Ski
         wrap=None if wrap is None else _wrap(cast("JsonObject", wrap)),
         binding=_binding(_mapping(value, "binding")),
         skills=skills,
-        sense={
-            key: _probe(cast("JsonObject", probe)) for key, probe in sorted(_mapping(value, "sense").items())
-        },
+        sense={key: _probe(cast("JsonObject", probe)) for key, probe in sorted(_mapping(value, "sense").items())},
         openapi=_mapping(value, "openapi"),
         mcp=_mapping(value, "mcp"),
         files=files,

@@ -33,9 +33,7 @@ _CHANGES: Final = frozenset(
 )
 _MOST: Final = 200
 _VERB: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*")
-_SECRET: Final = re.compile(
-    r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE
-)
+_SECRET: Final = re.compile(r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE)
 
 
 class Proposal(msgspec.Struct, frozen=True):

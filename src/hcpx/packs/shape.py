@@ -126,9 +126,7 @@ def _mapping(node: Node, schema: Schema, path: Path) -> Iterator[Finding]:
     for name in cast("list[str]", schema.get("required", [])):
         if name not in entries:
             about = cast("Schema", under(schema, name)).get("description", "")
-            yield _at(
-                node, "missing_key", f'the key "{name}" is missing in {dotted(path)}', f"add it. {about}"
-            )
+            yield _at(node, "missing_key", f'the key "{name}" is missing in {dotted(path)}', f"add it. {about}")
     names = schema.get("propertyNames")
     for key, entry in entries.items():
         below = under(schema, key)
@@ -136,9 +134,7 @@ def _mapping(node: Node, schema: Schema, path: Path) -> Iterator[Finding]:
             yield _unknown(key, entry, schema, path)
             continue
         if isinstance(names, dict):
-            yield from _value(
-                Node(key, entry.line, entry.column), resolved(cast("Schema", names)), (*path, key)
-            )
+            yield from _value(Node(key, entry.line, entry.column), resolved(cast("Schema", names)), (*path, key))
         yield from _node(entry.node, below, (*path, key))
 
 

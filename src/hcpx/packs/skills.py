@@ -97,9 +97,7 @@ def _generated_description(pack: Pack) -> str:
 
 def _generated_text(pack: Pack, skill: Skill) -> str:
     """Write a Skill from what the manifest says of the commands."""
-    parts = [
-        f"---\nname: {skill.name}\ndescription: {json.dumps(skill.description, ensure_ascii=False)}\n---\n"
-    ]
+    parts = [f"---\nname: {skill.name}\ndescription: {json.dumps(skill.description, ensure_ascii=False)}\n---\n"]
     parts.append(f"# {pack.title}\n")
     for key, command in pack.commands.items():
         row = pack.policy.get(key)

@@ -212,9 +212,7 @@ class _Reader:
         if node.depth > MAX_DEPTH:
             raise _deep(child.line, child.column)
         if node.weight > MAX_EXPANDED:
-            raise Unreadable(
-                "yaml_alias", "too large once its aliases are written out", child.line, child.column
-            )
+            raise Unreadable("yaml_alias", "too large once its aliases are written out", child.line, child.column)
         if isinstance(node.value, list):
             node.items().append(child)
         elif parent.key is None:

@@ -35,9 +35,7 @@ def denied(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None =
         pack_id=named.pack_id if named is not None else None,
         verb_key=named.verb_key if named is not None else None,
         error=denial.error,
-        exit_code=127
-        if denial.code in ("not_allowlisted", "not_executable", "sandbox_unavailable")
-        else UNSET,
+        exit_code=127 if denial.code in ("not_allowlisted", "not_executable", "sandbox_unavailable") else UNSET,
         code=denial.code,
         step=denial.step,
         cause=denial.cause if denial.cause is not None else UNSET,

@@ -32,9 +32,7 @@ def _checked(name: str, look: Look, parts: Parts) -> Sequence[Check]:
     try:
         found = look(parts)
     except (StoreUnavailable, OSError):
-        return [
-            Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")
-        ]
+        return [Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")]
     return [found] if isinstance(found, Check) else found
 
 

@@ -66,7 +66,7 @@ class Owner:
 
         return BindingDesk(self._parts, self)
 
-    def new_session(
+    def new_session(  # noqa: PLR0913 -- a session has this many sides, each by its name
         self,
         *,
         principal: str | None = None,
@@ -95,9 +95,7 @@ class Owner:
                 project=project,
                 scope=_scope(packs, verbs, read_only=read_only),
                 expires_at=None if ttl_s is None else self._parts.clock.now() + ttl_s,
-                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held}
-                if packs
-                else dict(held),
+                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held} if packs else dict(held),
             )
         )
 

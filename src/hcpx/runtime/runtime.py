@@ -160,7 +160,5 @@ def _owner_principal() -> str:
         login = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         login = ""
-    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip(
-        "._@-"
-    )
+    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip("._@-")
     return f"user:{name or 'owner'}"

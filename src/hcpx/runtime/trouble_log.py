@@ -26,9 +26,7 @@ class TroubleLog:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = f"{at} {trouble_id} {type(error).__name__}\n{frames}"
         try:
-            handle = os.open(
-                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError:
             return
         try:

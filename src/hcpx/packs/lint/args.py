@@ -95,9 +95,7 @@ def _control_arg(draft: Draft) -> Iterator[Hit]:
 
 
 def _holds_mock(schema: object) -> bool:
-    return any(
-        body.get("const") == "mock" or "mock" in _listed(body.get("enum")) for _, body in _walk(schema, ())
-    )
+    return any(body.get("const") == "mock" or "mock" in _listed(body.get("enum")) for _, body in _walk(schema, ()))
 
 
 def _required_unknown(draft: Draft) -> Iterator[Hit]:
@@ -180,9 +178,7 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {n: {anyOf: [{$ref: 'file:///etc/passwd'}]}}}}",
             "commands: {look: {cli: [tool], args: {n: {$dynamicRef: 'other.json#x'}}}}",
         ),
-        fine=(
-            "commands: {look: {cli: [tool], args: {$ref: {type: string}, n: {$ref: '#/properties/$ref'}}}}",
-        ),
+        fine=("commands: {look: {cli: [tool], args: {$ref: {type: string}, n: {$ref: '#/properties/$ref'}}}}",),
     ),
     Rule(
         code="other_dialect",
@@ -223,9 +219,7 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {mode: {enum: [fast, mock]}}}}",
             "commands: {look: {cli: [tool], args: {mode: {anyOf: [{const: mock}, {const: fast}]}}}}",
         ),
-        fine=(
-            "commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",
-        ),
+        fine=("commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",),
     ),
     Rule(
         code="required_unknown",

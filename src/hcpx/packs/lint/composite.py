@@ -218,9 +218,7 @@ RULES: Final = (
         demand="A step does not set confirm, apply or mode: it inherits them.",
         mend="take it out of the step's args",
         check=_step_control,
-        refused=(
-            composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {confirm: true}}]}"),
-        ),
+        refused=(composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {confirm: true}}]}"),),
         fine=(composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {to: {mode: x}}}]}"),),
     ),
     Rule(
@@ -229,11 +227,7 @@ RULES: Final = (
         demand="The steps of a command have names of their own.",
         mend="rename one of them",
         check=_step_twice,
-        refused=(
-            composite(
-                "look: {steps: [{name: a, pack_id: x, verb_key: x}, {name: a, pack_id: x, verb_key: y}]}"
-            ),
-        ),
+        refused=(composite("look: {steps: [{name: a, pack_id: x, verb_key: x}, {name: a, pack_id: x, verb_key: y}]}"),),
         fine=(composite("look: {steps: [{name: a, pack_id: other, verb_key: x}]}"),),
     ),
 )

@@ -42,9 +42,7 @@ def _credential(token: Token, known: dict[str, list[object]], *, after_secret_fl
             return f"{{{{{name}}}}} would put a credential into the argument list"
     flag, equals, value = token.text.partition("=")
     literal = not token.names and token.text not in ("", "-", "--")
-    if literal and (
-        (after_secret_flag and not is_flag(token.text)) or (equals and value and _secret_word(flag))
-    ):
+    if literal and ((after_secret_flag and not is_flag(token.text)) or (equals and value and _secret_word(flag))):
         return "a credential is written out"
     return None
 
@@ -57,9 +55,7 @@ def _variable_in_cli(draft: Draft) -> Iterator[Hit]:
         for token in one.template.tokens:
             for name in cast("list[str]", _VARIABLE.findall(token.text)):
                 if name in variables:
-                    yield Hit(
-                        f"{one.command.verb_key}: ${name} goes to the program as it is written", one.at(token)
-                    )
+                    yield Hit(f"{one.command.verb_key}: ${name} goes to the program as it is written", one.at(token))
 
 
 def _secret_word(flag: str) -> bool:
@@ -72,9 +68,7 @@ def _secret_in_argv(draft: Draft) -> Iterator[Hit]:
         for use in placeholders(one.template):
             secret = use.name in one.traits and one.traits[use.name].secret
             if secret or _secret_word(f"-{use.name}"):
-                message = (
-                    f"{one.command.verb_key}: the secret arg {use.name} is seen by whoever lists processes"
-                )
+                message = f"{one.command.verb_key}: the secret arg {use.name} is seen by whoever lists processes"
                 yield Hit(message, one.at(use.token))
 
 

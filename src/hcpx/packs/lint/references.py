@@ -71,8 +71,7 @@ def _step_reference(command: Command, body: dict[str, object], steps: set[str], 
 def _odd_reference(draft: Draft) -> Iterator[Hit]:
     for verb_key, command in draft.pack.commands.items():
         places: list[tuple[object, Path]] = [
-            (step.args, ("commands", verb_key, "steps", place, "args"))
-            for place, step in enumerate(command.steps)
+            (step.args, ("commands", verb_key, "steps", place, "args")) for place, step in enumerate(command.steps)
         ]
         if command.output is not None:
             places.append((json.loads(command.output), ("commands", verb_key, "output")))
@@ -99,15 +98,9 @@ RULES: Final = (
         mend="name an arg or an earlier step",
         check=_bad_reference,
         refused=(
-            composite(
-                "look: {args: {n: {}}, steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: m}}}]}"
-            ),
-            composite(
-                "look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: [{$step: a, path: /id}]}}]}"
-            ),
-            composite(
-                "look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {id: {$step: a, path: id}}}"
-            ),
+            composite("look: {args: {n: {}}, steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: m}}}]}"),
+            composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: [{$step: a, path: /id}]}}]}"),
+            composite("look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {id: {$step: a, path: id}}}"),
             composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: 1}}}]}"),
         ),
         fine=(
@@ -125,9 +118,7 @@ RULES: Final = (
         check=_odd_reference,
         refused=(
             composite("look: {steps: [{name: a, pack_id: other, verb_key: x, args: {n: {$arg: n, or: 1}}}]}"),
-            composite(
-                "look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {$step: a, pth: /id}}"
-            ),
+            composite("look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {$step: a, pth: /id}}"),
         ),
         fine=(composite("look: {steps: [{name: a, pack_id: other, verb_key: x}], output: {$cost: 1}}"),),
     ),

@@ -120,9 +120,7 @@ def _in_tree(node: Node, path: Path) -> Iterator[Hit]:
     for key, entry in node.entries().items():
         value = entry.node.value
         if isinstance(value, str) and _NAMED.search(key.encode()) and _looks_random(value.encode()):
-            yield Hit(
-                f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column
-            )
+            yield Hit(f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column)
         yield from _in_tree(entry.node, (*path, key))
     for place, item in enumerate(node.items()):
         yield from _in_tree(item, (*path, place))

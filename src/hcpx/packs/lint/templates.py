@@ -161,9 +161,7 @@ def _free_text(one: Rendered, use: Placeholder) -> bool:
     for body in declared(one.schema or {})[use.name]:
         keywords = cast("dict[str, object]", body) if isinstance(body, dict) else {}
         types = keywords.get("type", "string")
-        if keywords.keys() & _NARROWED or not (
-            types == "string" or (isinstance(types, list) and "string" in types)
-        ):
+        if keywords.keys() & _NARROWED or not (types == "string" or (isinstance(types, list) and "string" in types)):
             return False
     return True
 

@@ -126,12 +126,8 @@ class Bubblewrap:
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
-            why = (
-                "the working directory is root's, and without a pids cgroup nothing would bound its processes"
-            )
-            return NotStarted(
-                "sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller"
-            )
+            why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
+            return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
         why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
@@ -188,9 +184,7 @@ class Bubblewrap:
         return [_SETPRIV, *ids, "--clear-groups", "--inh-caps=-all", "--"]
 
 
-def _started(
-    start: spawn.Command, inside: Inside, stage: Stage | None, job: Job
-) -> spawn.Finished | NotStarted:
+def _started(start: spawn.Command, inside: Inside, stage: Stage | None, job: Job) -> spawn.Finished | NotStarted:
     if stage is None:
         return spawn.run(start, inside)
 
