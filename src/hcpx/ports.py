@@ -76,12 +76,15 @@ class Clock(Protocol):
 
     def now(self) -> float:
         """Return the time as Unix seconds."""
+        ...
 
     def elapsed(self) -> float:
         """Return monotonic seconds."""
+        ...
 
     def new_id(self, kind: str) -> str:
         """Return a fresh id that begins with `kind` and sorts by time."""
+        ...
 
 
 class Sessions(Protocol):
@@ -92,6 +95,7 @@ class Sessions(Protocol):
 
         Live: known, not expired, not revoked, principal and actor enabled.
         """
+        ...
 
 
 class PackCatalog(Protocol):
@@ -102,9 +106,11 @@ class PackCatalog(Protocol):
 
         A linked pack is read from its folder as it is now.
         """
+        ...
 
     def overlay(self, tenant: str, pack_id: str, verb_key: str) -> Overlay | None:
         """Return the tenant's overlay on that row, or None."""
+        ...
 
 
 class Grants(Protocol):
@@ -112,6 +118,7 @@ class Grants(Protocol):
 
     def naming(self, tenant: str, principal: str, capability: str, pack_id: str) -> Sequence[Grant]:
         """Return the grants of an enabled principal for that capability whose pack is that one or `*`."""
+        ...
 
 
 class Directories(Protocol):
@@ -119,6 +126,7 @@ class Directories(Protocol):
 
     def open(self, path: str) -> OpenDirectory:
         """Open a directory, no symlink followed on its last part; where that fails, the value says why."""
+        ...
 
 
 class Approvals(Protocol):
@@ -126,9 +134,11 @@ class Approvals(Protocol):
 
     def waiting(self, ask: Ask) -> Approval | None:
         """Return the request of this digest that is pending or denied and has not expired, or None."""
+        ...
 
     def request(self, ask: Ask) -> Approval:
         """Return the pending request of this digest, made now where there is none."""
+        ...
 
 
 class KeyUse(msgspec.Struct, frozen=True):
@@ -154,12 +164,14 @@ class Journal(Protocol):
 
         Else the recorded result, or `idempotency_conflict`, `busy` or `outcome_unknown`.
         """
+        ...
 
     def intend(self, intent: AuditRecord, approval_ids: tuple[str, ...], use: KeyUse | None) -> Denial | None:
         """Make the intent durable, use up the approvals and reserve the key, all or nothing.
 
         Denies with `approval_required` or `busy` where another call was faster. Raises `AuditUnavailable`.
         """
+        ...
 
     def settle(
         self, record: AuditRecord, *, started: bool, use: KeyUse | None = None, result: bytes | None = None
@@ -169,6 +181,7 @@ class Journal(Protocol):
         Where nothing was `started`, the intent's approvals are given back and its key is free again; else
         `result` is kept under the key. An outcome is durable when this returns. Raises `AuditUnavailable`.
         """
+        ...
 
 
 class Seal(Protocol):
@@ -176,6 +189,7 @@ class Seal(Protocol):
 
     def digest(self, content: bytes) -> str:
         """Return the HMAC of the content as text."""
+        ...
 
 
 class BindingHub(Protocol):
@@ -183,9 +197,11 @@ class BindingHub(Protocol):
 
     def mint(self, request: MintRequest) -> Binding | Denial:
         """Mint for this principal, pack and family, or say why not; never from anything ambient."""
+        ...
 
     def state(self, request: MintRequest) -> Denial | None:
         """Say, without minting, what `mint` would be denied with as far as is known here."""
+        ...
 
 
 class Redactor(Protocol):
@@ -196,15 +212,19 @@ class Redactor(Protocol):
 
     def output(self, data: bytes) -> bytes:
         """Redact what a program printed: a JSON text still parses, other bytes stay as they are."""
+        ...
 
     def text(self, text: str) -> str:
         """Redact a text."""
+        ...
 
     def value(self, value: object, replace: Callable[[str], str] | None = None) -> object:
         """Redact a JSON value in keys and values; `replace` makes the text that stands for a hidden one."""
+        ...
 
     def stream(self) -> RedactedStream:
         """Return a filter for live output."""
+        ...
 
 
 class RedactedStream(Protocol):
@@ -212,9 +232,11 @@ class RedactedStream(Protocol):
 
     def feed(self, data: bytes) -> bytes:
         """Take what was read, return what can be shown."""
+        ...
 
     def finish(self) -> bytes:
         """Return the rest."""
+        ...
 
 
 class Redaction(Protocol):
@@ -222,6 +244,7 @@ class Redaction(Protocol):
 
     def of(self, binding: Binding) -> Redactor:
         """Return the redactor for the secrets of this Binding."""
+        ...
 
 
 class Adapter(Protocol):
@@ -229,15 +252,19 @@ class Adapter(Protocol):
 
     def inspect(self, target: Target) -> Program | Denial:
         """Say, without starting anything, what would be started, or what step 6 would deny with."""
+        ...
 
     def foreseen(self, target: Target) -> Enforced | None:
         """Say what would hold for a program of this command; None where none is started here or none can be."""
+        ...
 
     def can_mock(self, target: Target) -> bool:
         """Tell whether a mock run without a fixture can be held to its promise here."""
+        ...
 
     def run(self, invocation: Invocation) -> Ran | Denial:
         """Run it. A Denial means that nothing was started; what started and failed is a `Ran`."""
+        ...
 
 
 class Gate(Protocol):
@@ -245,9 +272,11 @@ class Gate(Protocol):
 
     def execute(self, call: Call) -> Result:
         """Send an envelope through all seven steps."""
+        ...
 
     def rehearse(self, call: Call) -> Denial | None:
         """Walk steps 1 to 4 without asking anybody or recording anything, and return the denial, if any."""
+        ...
 
 
 class Brain(Protocol):
@@ -255,6 +284,7 @@ class Brain(Protocol):
 
     def keep(self, session: Session, audit_id: str, pack_id: str, verb_key: str, result: bytes) -> str | None:
         """Keep a result; returns None, or why it could not be kept."""
+        ...
 
 
 class SenseSink(Protocol):
@@ -262,6 +292,7 @@ class SenseSink(Protocol):
 
     def emit(self, signal: Signal) -> None:
         """Keep and pass on a signal; never raises."""
+        ...
 
 
 class Log(Protocol):
@@ -269,6 +300,7 @@ class Log(Protocol):
 
     def trouble(self, trouble_id: str, error: BaseException) -> None:
         """Write the trace of a bug under that id, secrets left out; never raises."""
+        ...
 
 
 class Ports(msgspec.Struct, frozen=True):
@@ -298,6 +330,7 @@ class Changes(Protocol):
 
     def changes(self) -> int:
         """Return how many changes the owner has made: what was read at the same number still holds."""
+        ...
 
 
 class Transactions(Protocol):
@@ -308,9 +341,11 @@ class Transactions(Protocol):
 
         A `durable` one is on disk when the block has ended; the other survives the end of this process only.
         """
+        ...
 
     def rest(self) -> None:
         """Do the housekeeping that is due; called when a call is over, never before its adapter."""
+        ...
 
 
 class ChainHead(msgspec.Struct, frozen=True):
@@ -335,9 +370,11 @@ class ChainRows(Protocol):
 
     def head(self, tenant: str) -> ChainHead | None:
         """Return where the tenant's chain ends, or None where it has not begun."""
+        ...
 
     def append(self, tenant: str, link: ChainedRecord) -> None:
         """Store the next link; only inside a write transaction that has read the head."""
+        ...
 
 
 class ChainReader(Protocol):
@@ -345,17 +382,21 @@ class ChainReader(Protocol):
 
     def tenants(self) -> Sequence[str]:
         """Return every tenant that has a chain."""
+        ...
 
     def forward(self, tenant: str) -> AbstractContextManager[tuple[ChainHead, Iterator[ChainedRecord]]]:
         """Walk a chain from its first record on, with the head that the store keeps beside it."""
+        ...
 
     def backward(
         self, tenant: str, since: str | None = None, until: str | None = None
     ) -> AbstractContextManager[Iterator[ChainedRecord]]:
         """Walk a chain from its newest record back; `since` and `until` bound `at`, both included."""
+        ...
 
     def of_call(self, audit_id: str) -> Sequence[tuple[str, ChainedRecord]]:
         """Return (tenant, record) of every record of one call, oldest first."""
+        ...
 
 
 class OpenIntent(msgspec.Struct, frozen=True):
@@ -371,12 +412,15 @@ class IntentRows(Protocol):
 
     def open(self, intent: OpenIntent) -> None:
         """Note an intent."""
+        ...
 
     def close(self, audit_id: str) -> None:
         """Forget an intent: its outcome is recorded."""
+        ...
 
     def waiting(self) -> Sequence[OpenIntent]:
         """Return the intents without an outcome, oldest first."""
+        ...
 
 
 class HeldKey(msgspec.Struct, frozen=True):
@@ -397,12 +441,15 @@ class KeyRows(Protocol):
 
     def find(self, use: KeyUse) -> HeldKey | None:
         """Return who holds the key, or None; whether that still counts is for the caller to say."""
+        ...
 
     def reserve(self, use: KeyUse, key: HeldKey) -> None:
         """Hold the key, in the place of whoever held it, and drop a few that were reserved long ago."""
+        ...
 
     def finish(self, use: KeyUse, audit_id: str, result: bytes | None) -> None:
         """Keep the result under the key of that call; None makes it free again. Another call's key stays."""
+        ...
 
 
 class StrangerRows(Protocol):
@@ -410,9 +457,11 @@ class StrangerRows(Protocol):
 
     def recorded(self) -> tuple[float, int]:
         """Return since when (Unix seconds), and how many."""
+        ...
 
     def count(self, since: float, recorded: int) -> None:
         """Write both; only inside a write transaction."""
+        ...
 
 
 class ApprovalUses(Protocol):
@@ -420,9 +469,11 @@ class ApprovalUses(Protocol):
 
     def use(self, approval_ids: Sequence[str], audit_id: str, now: float) -> bool:
         """Use up all of them for this call, or none and return False: each must be live and approved."""
+        ...
 
     def give_back(self, audit_id: str) -> None:
         """Make what this call used pending again."""
+        ...
 
 
 class SecretRow(msgspec.Struct, frozen=True):
@@ -450,9 +501,11 @@ class SecretRows(Protocol):
 
     def get(self, tenant: str, principal: str, pack_id: str, family: str) -> SecretRow | None:
         """Return the row of exactly these four, or None."""
+        ...
 
     def list(self, tenant: str | None = None) -> Sequence[SecretRow]:
         """Return the rows of a tenant, or all of them, in the order of their names."""
+        ...
 
     def put(self, row: SecretRow, *, under: tuple[str, bytes] | None = None) -> bool:
         """Write the row in the place of an older one.
@@ -460,21 +513,26 @@ class SecretRows(Protocol):
         With `under`, only while the vault fact of that name still has that value (so that nothing is written
         under a key that was rotated away); False means that it had not, and nothing was written.
         """
+        ...
 
     def delete(self, tenant: str, principal: str, pack_id: str, family: str) -> bool:
         """Forget the row; False where there was none."""
+        ...
 
     def meta(self, name: str) -> bytes | None:
         """Return a fact about the vault."""
+        ...
 
     def settle_meta(self, name: str, value: bytes) -> bytes:
         """Write a fact where there is none yet, and return the one that holds: of two at once, one wins."""
+        ...
 
     def renew(self, change: Callable[[SecretRow], SecretRow], meta: Mapping[str, bytes]) -> int:
         """Replace every row by what `change` makes of it, and the facts by `meta`, in one transaction.
 
         Returns how many rows there are; where `change` raises, nothing has changed.
         """
+        ...
 
 
 # --- Packs: what the catalog keeps in the store -------------------------------------------------------------
@@ -504,18 +562,23 @@ class PackRows(Protocol):
 
     def find(self, tenant: str, pack_id: str) -> PackRow | None:
         """Return the row of exactly this tenant and id, or None."""
+        ...
 
     def list(self, tenant: str) -> Sequence[PackRow]:
         """Return the tenant's rows, in the order of their ids."""
+        ...
 
     def put(self, row: PackRow, *, replace: bool) -> bool:
         """Write the row; False, with nothing written, where another digest or root is there and not `replace`."""
+        ...
 
     def remove(self, tenant: str, pack_id: str) -> PackRow | None:
         """Forget the row and return it, or None where there was none."""
+        ...
 
     def roots(self) -> Sequence[str]:
         """Return the `root` of every row of every tenant that is not linked."""
+        ...
 
 
 class OverlayRows(Protocol):
@@ -523,3 +586,4 @@ class OverlayRows(Protocol):
 
     def find(self, tenant: str, pack_id: str, verb_key: str) -> Overlay | None:
         """Return the overlay on exactly that row, or None."""
+        ...

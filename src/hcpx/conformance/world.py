@@ -26,7 +26,7 @@ from hcpx.store.session_rows import NewSession, SessionRows
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial
 
-from .corpus import BadCorpus, Case, Chapter, Corpus
+from .corpus import BadCorpus, Case, Chapter, Corpus, mapping
 from .recording import RecordingAdapter
 
 _HOUR = 3600.0
@@ -105,7 +105,7 @@ class World:
             self._granted(approver, {"capability": "verb.approve", "pack_id": "*", "verb_keys": ["*"]})
         for name in world.get("allow") or ():
             self.owner.allow(name)
-        for pack_id, binding in (world.get("bindings") or {}).items():
+        for pack_id, binding in mapping(world.get("bindings")).items():
             self._connected(pack_id, binding)
         return self._session()
 
