@@ -54,9 +54,9 @@ def test_what_is_no_envelope_is_a_result_too(hcp: Hcp, envelope: Any) -> None:
 
 def test_a_wrong_python_type_in_the_positional_form_is_a_type_error(hcp: Hcp) -> None:
     with pytest.raises(TypeError, match="pack and a verb"):
-        hcp.exec(1, "see")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        hcp.exec(1, "see")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="mapping"):
-        hcp.exec("tool", "see", ["a"])  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        hcp.exec("tool", "see", ["a"])  # pyright: ignore[reportArgumentType]
 
 
 def test_request_id_and_idempotency_key_go_into_the_envelope(hcp: Hcp) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
@@ -64,7 +64,7 @@ def _step(world: World, step: Step, face: str) -> Iterator[str]:
         if not isinstance(approval, dict):
             yield "there is no approval to decide on"
             return
-        taken = world.decide(str(mapping(approval).get("id")), step.approve)
+        taken = world.decide(str(mapping(cast("object", approval)).get("id")), step.approve)
         if taken is (step.approve.get("refused") is True):
             yield f"the decision was {'taken' if taken else 'refused'}"
 
@@ -74,9 +74,9 @@ def _placed(value: object, outside: str) -> object:
     if isinstance(value, str):
         return value.replace("$OUTSIDE", outside)
     if isinstance(value, dict):
-        return {key: _placed(item, outside) for key, item in mapping(value).items()}
+        return {key: _placed(item, outside) for key, item in mapping(cast("object", value)).items()}
     if isinstance(value, list):
-        return [_placed(item, outside) for item in items(value)]
+        return [_placed(item, outside) for item in items(cast("object", value))]
     return value
 
 
