@@ -39,7 +39,12 @@ def test_what_was_born_since_is_among_the_answer() -> None:
 
 def test_an_environment_is_searched_whole() -> None:
     env = {"FILLER": "x" * 100_000, "HOME": "/the/mark/home"}
-    child = subprocess.Popen(["/bin/sh", "-c", "echo up; sleep 300"], env=env, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        ["/usr/bin/python3", "-c", "print(1, flush=True)\ninput()"],
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     try:
         assert child.stdout is not None
         child.stdout.readline()
