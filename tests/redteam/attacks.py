@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""What a hostile program would try. Runs as it is, inside and outside of a sandbox, with the standard library alone.
+"""What a hostile program would try. Runs as it is, inside and outside of a sandbox, with the standard library
+alone.
 
-`attacks.py NAME` tries one of them and prints JSON: whether it worked, and the evidence. An attack returns its
-evidence; one that returns None or raises has failed. `facts.json` tells of the targets that were laid out for it.
+`attacks.py NAME` tries one of them and prints JSON: whether it worked, and the evidence. An attack returns
+its evidence; one that returns None or raises has failed. `facts.json` tells of the targets that were laid out
+for it.
 """
 
 from __future__ import annotations
@@ -42,11 +44,13 @@ def call(name_x86: int, name_arm: int, *arguments: object) -> int:
 
 
 def reaches(numbers: tuple[int, int], *arguments: object) -> str | None:
-    """Tell whether a call gets past every guard: the kernel then finds fault with the arguments, not with us."""
+    """Tell whether a call gets past every guard: the kernel then finds fault with the arguments."""
     try:
         return f"answered {call(*numbers, *arguments)}"
     except OSError as error:
-        return None if error.errno in {errno.EPERM, errno.EACCES, errno.ENOSYS} else f"reached: {error.strerror}"
+        return (
+            None if error.errno in {errno.EPERM, errno.EACCES, errno.ENOSYS} else f"reached: {error.strerror}"
+        )
 
 
 def child(work: Callable[[], str | None]) -> str | None:
@@ -62,7 +66,7 @@ def child(work: Callable[[], str | None]) -> str | None:
     return os.read(reading, 65536).decode() or None
 
 
-# --- files -----------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def contains(path: str, facts: Facts) -> str | None:
@@ -236,7 +240,11 @@ def device_node(_: Facts) -> str | None:
 
 
 def by_handle(facts: Facts) -> str | None:
-    return reaches((304, 265), 0, ctypes.create_string_buffer(struct.pack("Ii", 8, 1) + bytes(8)), 0) if facts else None
+    return (
+        reaches((304, 265), 0, ctypes.create_string_buffer(struct.pack("Ii", 8, 1) + bytes(8)), 0)
+        if facts
+        else None
+    )
 
 
 def handle_of(facts: Facts) -> str | None:
@@ -249,13 +257,16 @@ def other_users_file(facts: Facts) -> str | None:
     return "read" if facts["secret"] in pathlib.Path("foreign").read_text() else None
 
 
-# --- /proc and /sys --------------------------------------------------------------------------------------------
+# --- /proc and /sys -------------------------------------------------------------------------------
 
 
 def search_proc(name: str, facts: Facts, needle: str) -> str | None:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            if needle.encode() in pathlib.Path(f"/proc/{pid}/{name}").read_bytes() and int(pid) != os.getpid():
+            if (
+                needle.encode() in pathlib.Path(f"/proc/{pid}/{name}").read_bytes()
+                and int(pid) != os.getpid()
+            ):
                 return f"of process {pid}"
     return None
 
@@ -335,10 +346,10 @@ def cgroup_tree(_: Facts) -> str | None:
     return "opened for writing"
 
 
-# --- network and sockets ---------------------------------------------------------------------------------------
+# --- network and sockets --------------------------------------------------------------------------
 
 
-def connected(family: int, kind: int, address: object, facts: Facts) -> str | None:
+def connected(family: int, kind: int, address: Any, facts: Facts) -> str | None:
     with socket.socket(family, kind) as one:
         one.settimeout(2)
         one.connect(address)
@@ -415,11 +426,17 @@ def family_behind_high_bits(_: Facts) -> str | None:
 
 
 def host_interfaces(facts: Facts) -> str | None:
-    names = [line.split(":")[0].strip() for line in pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]]
-    return f"seen {names}" if set(names) - {"lo"} or facts["tcp_hex"] in pathlib.Path("/proc/net/tcp").read_text() else None
+    names = [
+        line.split(":")[0].strip() for line in pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]
+    ]
+    return (
+        f"seen {names}"
+        if set(names) - {"lo"} or facts["tcp_hex"] in pathlib.Path("/proc/net/tcp").read_text()
+        else None
+    )
 
 
-# --- other processes -------------------------------------------------------------------------------------------
+# --- other processes ------------------------------------------------------------------------------
 
 
 def signal_victim(facts: Facts) -> str | None:
@@ -490,7 +507,7 @@ def shared_memory(facts: Facts) -> str | None:
     return "read" if address and facts["secret"].encode() in ctypes.string_at(address, 64) else None
 
 
-# --- the kernel ------------------------------------------------------------------------------------------------
+# --- the kernel -----------------------------------------------------------------------------------
 
 
 def unshare_user(_: Facts) -> str | None:
@@ -608,7 +625,9 @@ def fanotify(_: Facts) -> str | None:
 def other_architecture(_: Facts) -> str | None:
     """The 32-bit door: other numbers for the same calls."""
     code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    code.write(bytes.fromhex("53b814000000cd805bc3"))  # push rbx; mov eax, 20 (getpid); int 0x80; pop rbx; ret
+    code.write(
+        bytes.fromhex("53b814000000cd805bc3")
+    )  # push rbx; mov eax, 20 (getpid); int 0x80; pop rbx; ret
     function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
     return "answered" if function() == os.getpid() else None
 
@@ -617,7 +636,7 @@ def personality(_: Facts) -> str | None:
     return child(lambda: f"answered {call(135, 92, 0x0040000)}")
 
 
-# --- the terminal ----------------------------------------------------------------------------------------------
+# --- the terminal ---------------------------------------------------------------------------------
 
 
 def type_into(request: int) -> str | None:
@@ -642,7 +661,7 @@ def terminal_input_high_bits(_: Facts) -> str | None:
 
 
 def line_discipline(_: Facts) -> str | None:
-    _, secondary = os.openpty()
+    _primary, secondary = os.openpty()
     fcntl.ioctl(secondary, 0x5423, struct.pack("i", 0))
     return "set"
 
@@ -651,7 +670,7 @@ def read_stdin(facts: Facts) -> str | None:
     return "read" if facts["secret"] in sys.stdin.read() else None
 
 
-# --- rights ----------------------------------------------------------------------------------------------------
+# --- rights ---------------------------------------------------------------------------------------
 
 
 def capabilities(_: Facts) -> str | None:
@@ -666,7 +685,9 @@ def new_privileges(_: Facts) -> str | None:
 
 
 def set_uid_program(facts: Facts) -> str | None:
-    ended = subprocess.run([facts["setuid"], "-c", "import os; print(os.geteuid())"], capture_output=True, check=True)
+    ended = subprocess.run(
+        [facts["setuid"], "-c", "import os; print(os.geteuid())"], capture_output=True, check=True
+    )
     return "root" if ended.stdout.strip() == b"0" else None
 
 
@@ -674,7 +695,7 @@ def environment(facts: Facts) -> str | None:
     return "inherited" if facts["runtime_env"] in os.environ.values() else None
 
 
-# --- exhaustion ------------------------------------------------------------------------------------------------
+# --- exhaustion -----------------------------------------------------------------------------------
 
 
 def fork_bomb(facts: Facts) -> str | None:
@@ -796,7 +817,7 @@ def fill_many(folder: str, facts: Facts) -> str | None:
 
 
 def fill_tmp(facts: Facts) -> str | None:
-    return fill_many("/tmp", facts)  # noqa: S108 - that is the target
+    return fill_many("/tmp", facts)
 
 
 def fill_home(facts: Facts) -> str | None:
@@ -804,7 +825,7 @@ def fill_home(facts: Facts) -> str | None:
 
 
 def fill_shared_memory(facts: Facts) -> str | None:
-    return fill_many("/dev/shm", facts)  # noqa: S108 - that is the target
+    return fill_many("/dev/shm", facts)
 
 
 def fill_dev(facts: Facts) -> str | None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -48,20 +47,24 @@ def _lay_out(folder: str, uid: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def rows() -> Iterator[dict[str, Rows]]:
+def rows() -> dict[str, Rows]:
     """Every attempt's outcome: by setting, then by attack."""
     for setting in settings():
         folder = tempfile.mkdtemp(prefix="hcpx-redteam-")
         try:
             command = _lay_out(folder, NOBODY if setting == ORDINARY and os.geteuid() == 0 else os.geteuid())
             ended = subprocess.run(
-                [*command, setting, ",".join(_backends()), folder], cwd="/", stdout=subprocess.PIPE, check=True, timeout=600
+                [*command, setting, ",".join(_backends()), folder],
+                cwd="/",
+                stdout=subprocess.PIPE,
+                check=True,
+                timeout=600,
             )
             found = [json.loads(line) for line in ended.stdout.splitlines()]
             _rows[setting] = {row["attack"]: row for row in found}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    yield _rows
+    return _rows
 
 
 def _word(cell: dict[str, Any] | None) -> str:
@@ -80,5 +83,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if row is None:
                 continue
             cells = [attempt.title.ljust(62), *(_word(row.get(name)).ljust(10) for name in BACKENDS)]
-            terminalreporter.write_line("".join(cells) + ("worked" if row["control"]["worked"] else "not here"))
-
+            terminalreporter.write_line(
+                "".join(cells) + ("worked" if row["control"]["worked"] else "not here")
+            )

@@ -1,4 +1,5 @@
-"""Lays out the targets, tries every attempt there without and with a sandbox, and prints one JSON line for each.
+"""Lays out the targets, tries every attempt there without and with a sandbox, and prints one JSON line for
+each.
 
 `python -m tests.redteam.ground SETTING BACKEND FOLDER`: a process of its own, so that it can have any uid.
 """
@@ -9,7 +10,6 @@ import contextlib
 import ctypes
 import glob
 import json
-import mmap
 import os
 import pathlib
 import socket
@@ -24,7 +24,7 @@ from hcpx.sandbox.job import Backend, Ended, Job, NotStarted
 from hcpx.sandbox.selftest import Folder
 from hcpx.vocabulary.invocation import Cancel, Program
 from hcpx.vocabulary.policy import Limits
-from tests.redteam.attempts import ATTEMPTS, OWNED, ORDINARY
+from tests.redteam.attempts import ATTEMPTS, OWNED
 
 SECRET = "planted-" + os.urandom(6).hex()
 LIMITS = Limits(timeout_s=30, memory_mb=128, processes=40, files=128, file_mb=8)
@@ -75,8 +75,13 @@ class Ground:
         if self.setting == OWNED:
             os.chown(self._write(os.path.join(self.workspace, "foreign"), 0o600), 12345, 12345)
         unique = f"hcpx-{os.getpid()}-{os.urandom(4).hex()}"
-        self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]  # noqa: S108
-        disks = [path for path in (*glob.glob("/dev/vd?"), *glob.glob("/dev/sd?"), *glob.glob("/dev/nvme?n?"), "/dev/mem")]
+        self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]
+        disks = [
+            *glob.glob("/dev/vd?"),
+            *glob.glob("/dev/sd?"),
+            *glob.glob("/dev/nvme?n?"),
+            "/dev/mem",
+        ]
         self.facts |= {
             "secret_file": os.path.join(self.outside, "secret"),
             "outside": self.outside,
@@ -176,7 +181,14 @@ class Ground:
         argv = [os.path.join(self.pack, "attacks.py"), attack]
         env = {**os.environ, "HOME": self.folder}
         ended = subprocess.run(
-            argv, cwd=self.workspace, env=env, stdin=reading, capture_output=True, close_fds=False, timeout=60
+            argv,
+            cwd=self.workspace,
+            env=env,
+            stdin=reading,
+            capture_output=True,
+            check=False,
+            close_fds=False,
+            timeout=60,
         )
         os.close(reading)
         return self._told(attack, ended.stdout, ended.stderr)

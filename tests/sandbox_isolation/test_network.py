@@ -40,12 +40,25 @@ from tests.sandbox_isolation.bench import Bench
         ("localhost:80", "127.0.0.2", 80, False),
     ],
 )
-def test_a_host_is_named_whole_or_not_at_all(entry: str, host: str, port: int, named: bool) -> None:  # noqa: FBT001
+def test_a_host_is_named_whole_or_not_at_all(entry: str, host: str, port: int, named: bool) -> None:
     assert NetworkList((entry,)).names(host, port) is named
 
 
 @pytest.mark.parametrize(
-    "text", ["", "*", "*.example.com", "a b", "example.com:0", "example.com:99999", "example.com:x", "http://a", "1.2.3", "-a.b", "a..b"]
+    "text",
+    [
+        "",
+        "*",
+        "*.example.com",
+        "a b",
+        "example.com:0",
+        "example.com:99999",
+        "example.com:x",
+        "http://a",
+        "1.2.3",
+        "-a.b",
+        "a..b",
+    ],
 )
 def test_an_entry_that_is_no_host_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"no host|no port"):
@@ -55,9 +68,11 @@ def test_an_entry_that_is_no_host_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1",
-        "fec0::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
+        "127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+        "0.0.0.0",  # noqa: S104 - an address to refuse
+        "224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1",
+        "fc00::1", "fec0::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+        "2002:7f00:1::", "2001:db8::1",
         "2002:a9fe:a9fe::1", "::7f00:1",
     ],
 )  # fmt: skip
@@ -68,7 +83,9 @@ def test_an_address_that_is_not_public_is_refused_unless_it_is_listed_itself(add
     assert NetworkList((text,)).reaches(address, 80) is False
 
 
-@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
+@pytest.mark.parametrize(
+    "address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"]
+)
 def test_a_public_address_is_reached_for_any_name_that_is_listed(address: str) -> None:
     assert NetworkList(("example.com",)).reaches(address, 443) is True
 
@@ -91,7 +108,7 @@ class Web(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"got " + self.rfile.read(length))
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
         pass
 
 
@@ -104,12 +121,10 @@ def web() -> Iterator[int]:
 @pytest.fixture
 def tls(bench: Bench) -> Iterator[int]:
     key, certificate = os.path.join(bench.folder, "key.pem"), os.path.join(bench.pack, "certificate.pem")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2"]
-        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        check=True,
-        capture_output=True,
-    )
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    argv = [*make.split(), "-addext", names, "-keyout", key, "-out", certificate]
+    subprocess.run(argv, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
@@ -165,7 +180,7 @@ def test_there_is_no_way_around_the_proxy(bench: Bench, web: int) -> None:
 @pytest.mark.slow
 def test_the_proxy_ends_with_the_run(bench: Bench, web: int) -> None:
     before = threading.active_count()
-    script = f"curl -sS http://127.0.0.1:{web}/ >/dev/null; (setsid sh -c 'exec 3<>/dev/null; sleep 60' &) ; echo end"
+    script = f"curl -sS http://127.0.0.1:{web}/ >/dev/null; (setsid sleep 60 &); echo end"
     told = bench.backend.run(bench.shell(script, network=(f"127.0.0.1:{web}",)))
     assert isinstance(told, Ended)
     assert threading.active_count() == before
@@ -184,7 +199,9 @@ class Through:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.decisions: list[Decision] = []
-        self.proxy = Proxy(self.listener, NetworkList(entries), self.decisions.append, lambda host, _: names.get(host, []))
+        self.proxy = Proxy(
+            self.listener, NetworkList(entries), self.decisions.append, lambda host, _: names.get(host, [])
+        )
 
     def ask(self, request: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
@@ -198,10 +215,14 @@ class Through:
 
 
 def test_a_listed_name_that_stands_for_a_private_address_is_refused(web: int) -> None:
-    through = Through(("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]})
+    through = Through(
+        ("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]}
+    )
     told = through.ask(f"CONNECT rebound.example:{web} HTTP/1.1\r\n\r\n".encode())
     assert told.startswith(b"HTTP/1.1 403 ")
-    assert through.decisions == [Decision("rebound.example", web, "its address is not public and not on the list")]
+    assert through.decisions == [
+        Decision("rebound.example", web, "its address is not public and not on the list")
+    ]
 
 
 def test_a_private_address_that_is_listed_too_may_stand_behind_a_listed_name(web: int) -> None:

@@ -32,7 +32,9 @@ def output(outcome: Ended | NotStarted) -> str:
 
 
 def test_01_proc_sys_is_read_only_for_root_in_roots_own_project(bench: Bench) -> None:
-    script = "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory; do (: >$f) 2>&1; done; true"
+    script = (
+        "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory; do (: >$f) 2>&1; done; true"
+    )
     told = output(bench.backend.run(bench.shell(script, directory=selftest.Folder(bench.project))))
     assert told.count("Read-only file system" if os.geteuid() == 0 else "cannot create") == 2
 
@@ -70,7 +72,7 @@ def test_02_nothing_is_mounted_below_what_a_caller_controls(bench: Bench) -> Non
 def test_03_a_gate_whose_runtime_is_gone_never_opens(tmp_path: pathlib.Path, said: bytes) -> None:
     ours, theirs = socket.socketpair()
     argv = ["/bin/sh", "-c", SCRIPT, "gate", "2048", "64", "-", "-", "/usr/bin/touch", str(tmp_path / "ran")]
-    gate = subprocess.Popen(argv, stdin=theirs)
+    gate = subprocess.Popen(argv, stdin=theirs.fileno())
     theirs.close()
     ours.send(said)
     ours.close()
@@ -78,15 +80,20 @@ def test_03_a_gate_whose_runtime_is_gone_never_opens(tmp_path: pathlib.Path, sai
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("figures", [("x", "64", "-", "-"), ("2048", "-1", "-", "-"), ("2048", "64", "y", "-")])
-def test_03_a_gate_that_cannot_set_a_limit_never_opens(tmp_path: pathlib.Path, figures: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "figures", [("x", "64", "-", "-"), ("2048", "-1", "-", "-"), ("2048", "64", "y", "-")]
+)
+def test_03_a_gate_that_cannot_set_a_limit_never_opens(
+    tmp_path: pathlib.Path, figures: tuple[str, ...]
+) -> None:
     ours, theirs = socket.socketpair()
     argv = ["/bin/sh", "-c", SCRIPT, "gate", *figures, "/usr/bin/touch", str(tmp_path / "ran")]
     with ours, theirs:
         ours.send(b"\n")
-        gate = subprocess.run(argv, stdin=theirs, stderr=subprocess.DEVNULL, check=False, timeout=10)
+        gate = subprocess.run(argv, stdin=theirs.fileno(), stderr=subprocess.DEVNULL, check=False, timeout=10)
         theirs.close()
         assert gate.returncode != 0
+        assert ours.recv(10) == b"ready\n"
         assert ours.recv(10) == b""
     assert not (tmp_path / "ran").exists()
 
@@ -94,7 +101,8 @@ def test_03_a_gate_that_cannot_set_a_limit_never_opens(tmp_path: pathlib.Path, f
 @pytest.mark.slow
 def test_04_a_kill_reaches_every_process_inside(bench: Bench) -> None:
     word = f"337.{os.getpid()}"
-    script = f"trap '' TERM HUP; for i in 1 2 3; do setsid sh -c \"trap '' TERM HUP; sleep {word}\" & done; sleep {word}"
+    deaf = f"trap '' TERM HUP; sleep {word}"
+    script = f'for i in 1 2 3; do setsid sh -c "{deaf}" & done; {deaf}'
     job = bench.shell(script, timeout_s=0.3)
     assert isinstance(bench.backend.run(job), Ended)
     assert processes(word) == []
@@ -103,7 +111,9 @@ def test_04_a_kill_reaches_every_process_inside(bench: Bench) -> None:
 def test_06_a_sandbox_lives_as_long_as_its_program_whatever_thread_started_it(bench: Bench) -> None:
     outcomes: list[Ended | NotStarted] = []
     threads = [
-        threading.Thread(target=lambda: outcomes.append(bench.backend.run(bench.shell("sleep 0.5; echo end"))))
+        threading.Thread(
+            target=lambda: outcomes.append(bench.backend.run(bench.shell("sleep 0.5; echo end")))
+        )
         for _ in range(2)
     ]
     for thread in threads:
@@ -115,12 +125,16 @@ def test_06_a_sandbox_lives_as_long_as_its_program_whatever_thread_started_it(be
 
 
 def test_07_the_first_process_has_no_environment_and_names_no_path_of_the_host(bench: Bench) -> None:
-    job = bench.shell("cat /proc/1/environ; tr '\\0' ' ' </proc/1/cmdline; echo; env", env={"PATH": "/bin", "A": "b"})
+    job = bench.shell(
+        "cat /proc/1/environ; tr '\\0' ' ' </proc/1/cmdline; echo; env", env={"PATH": "/bin", "A": "b"}
+    )
     told = output(bench.backend.run(job))
     assert told.startswith("/")
     assert "bwrap --args" in told.splitlines()[0]
     assert bench.folder not in told
-    assert sorted(told.splitlines()[-5:]) == sorted(["PATH=/bin", "A=b", "HOME=/home/sandbox", "TMPDIR=/tmp", "PWD=/workspace"])
+    assert sorted(told.splitlines()[-5:]) == sorted(
+        ["PATH=/bin", "A=b", "HOME=/home/sandbox", "TMPDIR=/tmp", "PWD=/workspace"]
+    )
 
 
 def test_07_a_preload_of_the_job_runs_nowhere_but_inside(bench: Bench) -> None:
@@ -237,7 +251,9 @@ def test_14_where_proc_is_masked_there_is_none_rather_than_the_hosts(bench: Benc
 def test_15_a_program_of_the_host_that_is_not_shown_cannot_be_loaded(bench: Bench) -> None:
     other = os.path.join(bench.folder, "other")
     shutil.copy("/usr/bin/id", other)
-    loader = next(path for path in ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1") if os.path.exists(path))
+    loader = next(
+        path for path in ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1") if os.path.exists(path)
+    )
     assert subprocess.run([loader, other], capture_output=True, check=True).stdout
     assert output(bench.backend.run(bench.shell(f"{loader} {other} 2>/dev/null || echo no"))) == "no\n"
 

@@ -42,7 +42,10 @@ def test_git_keeps_a_history_in_a_project(bench: Bench) -> None:
 
 
 def test_sqlite3_reads_and_writes(bench: Bench) -> None:
-    assert output(bench, "sqlite3", "data.db", "create table t(a); insert into t values(7); select a from t") == "7\n"
+    assert (
+        output(bench, "sqlite3", "data.db", "create table t(a); insert into t values(7); select a from t")
+        == "7\n"
+    )
     assert output(bench, "sqlite3", "-readonly", "data.db", "select a from t") == "7\n"
 
 
@@ -56,7 +59,8 @@ def test_jq_works(bench: Bench) -> None:
 
 
 def test_node_works(bench: Bench) -> None:
-    script = "require('child_process').execFile('id', ['-un'], (e, out) => console.log(e, out.trim(), process.cwd()))"
+    told = "(e, out) => console.log(e, out.trim(), process.cwd())"
+    script = f"require('child_process').execFile('id', ['-un'], {told})"
     assert output(bench, "node", "-e", script) == "null sandbox /workspace\n"
 
 
@@ -74,7 +78,8 @@ def test_python_works_with_threads_and_processes(bench: Bench) -> None:
 
 def test_a_private_file_is_there_for_its_owner_alone(bench: Bench) -> None:
     file = PrivateFile("token.json", b"\x00secret", "TOKEN_FILE")
-    script = 'stat -c "%a %U" "$TOKEN_FILE" "$(dirname "$TOKEN_FILE")"; od -An -c "$TOKEN_FILE"; echo "$TOKEN_FILE"'
+    script = 'stat -c "%a %U" "$TOKEN_FILE" "$(dirname "$TOKEN_FILE")"; od -An -c "$TOKEN_FILE"'
+    script += '; echo "$TOKEN_FILE"'
     told = output(bench, "sh", "-c", script, secrets=(file,)).split("\n")
     assert told[0:2] == ["600 sandbox", "700 sandbox"]
     assert told[2].split() == ["\\0", *"secret"]
@@ -108,7 +113,9 @@ def test_a_project_without_land_local_is_read_only(bench: Bench) -> None:
 
 def test_a_private_workspace_is_kept_from_call_to_call(bench: Bench) -> None:
     output(bench, "sh", "-c", "mkdir -p deep && echo kept >deep/file")
-    assert output(bench, "sh", "-c", "cat deep/file && echo more >>deep/file && wc -l <deep/file") == "kept\n2\n"
+    assert (
+        output(bench, "sh", "-c", "cat deep/file && echo more >>deep/file && wc -l <deep/file") == "kept\n2\n"
+    )
 
 
 def test_a_workspace_of_another_time_is_made_over_without_following_links(bench: Bench) -> None:

@@ -16,6 +16,9 @@ class Missing:
         """Deny."""
         return deny("adapter_not_executable", kind=self._kind)
 
+    def foreseen(self, target: Target) -> None:
+        """Nothing is started."""
+
     def can_mock(self, target: Target) -> bool:  # noqa: ARG002 -- the port's shape
         """Tell that nothing runs here."""
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -14,9 +15,10 @@ from hcpx.sandbox.programs import Found, Programs
 from hcpx.sandbox.workspace import Folder, Workspaces
 from hcpx.vocabulary.binding import Binding
 from hcpx.vocabulary.denial import Denial, deny
-from hcpx.vocabulary.invocation import Invocation, Program, Ran, Target
+from hcpx.vocabulary.invocation import Cancel, Enforced, Invocation, Program, Ran, Target
 from hcpx.vocabulary.json_text import number_text
 from hcpx.vocabulary.pack import Pack, WorkspaceMode, Wrap
+from hcpx.vocabulary.policy import PolicyRow
 from hcpx.vocabulary.text import headed
 
 from .printed import Live, Printed, printed, value_of
@@ -44,13 +46,20 @@ class Wrapped:
         programs: Programs,
         redaction: Redaction,
         environments: Environments,
+        at_close: tuple[Callable[[], None], ...] = (),
     ) -> None:
         self._choose = choose
         self._workspaces = workspaces
         self._programs = programs
         self._redaction = redaction
         self._environments = environments
+        self._at_close = (workspaces.close, *at_close)
         self._turnstile = Turnstile()
+
+    def close(self) -> None:
+        """Remove what is kept on disk to be used again; no call may be running."""
+        for close in self._at_close:
+            close()
 
     def inspect(self, target: Target) -> Program | Denial:
         """Say, without starting anything, what would be started, or what step 6 would deny with."""
@@ -60,7 +69,33 @@ class Wrapped:
         try:
             return Program(found.path, self._programs.digest(found.path))
         except OSError as problem:
-            return deny("not_executable", bin=found.name, why=problem.strerror or "cannot be read")
+            return deny(
+                "not_executable", bin=_wrap(target.pack).bin, why=problem.strerror or "cannot be read"
+            )
+
+    def foreseen(self, target: Target) -> Enforced | None:
+        """Say what would hold for a program of this command, without making or starting anything."""
+        backend = self._choose(native_local=False)
+        if isinstance(backend, Denial):
+            return None
+        pack, wrap, session = target.pack, _wrap(target.pack), target.session
+        owner = (session.tenant, session.principal, pack.id)
+        project = None if session.project is None else session.project.directory
+        return backend.enforced(
+            Job(
+                program=Program(),
+                name=wrap.bin,
+                argv=(),
+                env={},
+                pack_root=pack.root,
+                directory=Folder(self._workspaces.path(wrap.workspace, pack.root, project, owner)),
+                writable=_may_write(wrap.workspace, target.row),
+                limits=target.row.limits,
+                keep=0,
+                cancel=Cancel(),
+                network=wrap.network,
+            )
+        )
 
     def can_mock(self, target: Target) -> bool:  # noqa: ARG002 -- it is the same for every wrap command
         """Tell whether no network and an ephemeral workspace can be guaranteed here."""
@@ -80,7 +115,7 @@ class Wrapped:
         key = (invocation.session.tenant, invocation.pack.id, invocation.command.verb_key)
         entered = self._turnstile.enter(key, limits.concurrency, limits.timeout_s, invocation.cancel)
         if entered == "busy":
-            return deny("busy", step=6, limit=f"concurrency {limits.concurrency}")
+            return deny("busy", limit=f"concurrency {limits.concurrency}")
         if entered == "cancelled":
             return deny("cancelled")
         try:
@@ -170,9 +205,12 @@ def _mode(invocation: Invocation) -> WorkspaceMode:
 
 
 def _is_writable(invocation: Invocation) -> bool:
+    return _may_write(_mode(invocation), invocation.row)
+
+
+def _may_write(mode: WorkspaceMode, row: PolicyRow) -> bool:
     """Tell whether the working directory may be written to: never a pack's own (Spec 04 section 2)."""
-    mode = _mode(invocation)
-    return mode in ("workspace", "ephemeral") or (mode == "project" and invocation.row.land == "local")
+    return mode in ("workspace", "ephemeral") or (mode == "project" and row.land == "local")
 
 
 def _files(binding: Binding) -> tuple[PrivateFile, ...] | None:

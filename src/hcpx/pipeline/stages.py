@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from hcpx.ports import Call, KeyUse, Replay
+from hcpx.rendering.command import CompiledCommand
 from hcpx.vocabulary.binding import Binding
 from hcpx.vocabulary.envelope import Envelope
 from hcpx.vocabulary.invocation import OpenDirectory, Ran, Target
@@ -19,55 +20,58 @@ class Resolved(msgspec.Struct, frozen=True):
     call: Call
     envelope: Envelope
     target: Target
-    invoker: str
-    audit_id: str
+    compiled: CompiledCommand
 
 
 class Authenticated(msgspec.Struct, frozen=True):
-    """Step 2: what the row's land and workspace need is in scope; the working directory is open."""
+    """Step 2: what the row's land and the workspace need is in scope; a project's directory is open."""
 
     resolved: Resolved
     directory: OpenDirectory | None
 
 
 class Permitted(msgspec.Struct, frozen=True):
-    """Step 3: a grant covers the call."""
+    """Step 3: a grant covers the call, and so does the session's scope."""
 
-    authenticated: Authenticated
     resolved: Resolved
+    directory: OpenDirectory | None
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """Step 4: agreed to, args valid, argv rendered, approvals live, key free."""
+    """Step 4: agreed to, args valid, argv rendered, key free, approvals live."""
 
-    permitted: Permitted
     resolved: Resolved
+    directory: OpenDirectory | None
     argv: tuple[str, ...]
-    approval_ids: tuple[str, ...] = ()
-    key: KeyUse | None = None
-    warnings: tuple[str, ...] = ()
+    key: KeyUse | None
+    approval_ids: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """Step 4, the other way out: the same write happened already under this idempotency key."""
+    """Step 4, the other way out: this write happened already under its idempotency key."""
 
     resolved: Resolved
     replay: Replay
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
+
+
+class Intended(msgspec.Struct, frozen=True):
+    """Step 5, before the mint: the intent is durable where one is owed."""
+
+    confirmed: Confirmed
+    durable: bool
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """Step 5: the intent is durable where one is owed, and the Binding is minted."""
+    """Step 5: the Binding is minted."""
 
-    confirmed: Confirmed
-    resolved: Resolved
+    intended: Intended
     binding: Binding
-    intended: bool
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Step 6: the Adapter started something, and this is how it ended."""
+    """Step 6: how the Adapter's run ended."""
 
     bound: Bound
-    resolved: Resolved
     ran: Ran

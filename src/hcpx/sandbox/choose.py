@@ -1,4 +1,4 @@
-"""Which backend runs the jobs of this runtime, on this machine (Spec 04 section 1). Never a weaker one in silence."""
+"""Which backend runs the jobs of this runtime; never a weaker one in silence (Spec 04 section 1)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def choose(mode: Mode, places: Places, kinds: tuple[str, ...] = KINDS) -> Backen
 
         return Native(os.path.join(places.state, "native"))
     if sys.platform != "linux":
-        return NotStarted("sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local")
+        return NotStarted(
+            "sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local"
+        )
     janitor.sweep(places.state)
     places = Places(places.state, tuple(os.path.realpath(folder) for folder in places.private))
     proof = selftest.recall(places.proof, _key(kinds))

@@ -130,7 +130,7 @@ class Started:
         """Tell whether the program has ended; without flags, reap it and note its status."""
         try:
             end = os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG | flags)
-        except ChildProcessError:
+        except OSError:
             # Some other part of this process took the status.
             return True
         if end is None:

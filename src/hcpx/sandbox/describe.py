@@ -1,4 +1,4 @@
-"""What the sandbox holds on this machine, in words, and the one command that would make it hold more (for `doctor`)."""
+"""What the sandbox holds on this machine, and the one command that would make it hold more, for doctor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIXED_IN = (0, 12)
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """One thing that doctor reports; `fix` is a command or sentence, empty where nothing is to be done. No host paths."""
+    """One thing that doctor reports, without host paths; `fix` is empty where nothing is to be done."""
 
     name: str
     ok: bool
@@ -26,11 +26,17 @@ class Fact(msgspec.Struct, frozen=True):
 def describe(mode: Mode, places: Places) -> tuple[Fact, ...]:
     """Return the facts for the operator's mode; proves the backend where that was not done since boot."""
     if mode == "native-local":
-        detail = "native-local: no isolation; allow-list, clean environment, limits and the end of the tree hold"
+        detail = (
+            "native-local: no isolation; allow-list, clean environment, limits and the end of the tree hold"
+        )
         return (Fact("sandbox", ok=True, detail=detail, fix="hcpx config set sandbox sandbox"),)
     chosen = choose(mode, places)
     if isinstance(chosen, NotStarted):
-        return (Fact("sandbox", ok=False, detail=f"unavailable: {chosen.why}", fix=namespaces_refused() or INSTALL),)
+        return (
+            Fact(
+                "sandbox", ok=False, detail=f"unavailable: {chosen.why}", fix=namespaces_refused() or INSTALL
+            ),
+        )
     proof = selftest.read(places.proof)
     facts = [_landlock()] if chosen.name == "landlock" else [_bubblewrap(proof)]
     return (*facts, _memory(), _processes(chosen.name))
@@ -40,19 +46,25 @@ def _bubblewrap(proof: selftest.Proof | None) -> Fact:
     detail = "bubblewrap with seccomp, proven since boot: own files, processes, network and names"
     if proof is None:
         return Fact("sandbox", ok=True, detail=detail)
-    detail = f"bubblewrap {proof.version} with seccomp, proven since boot: own files, processes, network and names"
+    detail = (
+        f"bubblewrap {proof.version} with seccomp, proven since boot: own files, processes, network and names"
+    )
     if not proof.proc:
         detail += "; without /proc, which this container masks"
     older = tuple(int(part) for part in proof.version.split(".")[:2] if part.isdigit()) < _FIXED_IN
-    fix = "upgrade bubblewrap to 0.12 or newer (a folder-making fault of older ones is never in our way)" if older else ""
+    fix = (
+        "upgrade bubblewrap to 0.12 or newer (a folder-making fault of older ones is never in our way)"
+        if older
+        else ""
+    )
     return Fact("sandbox", ok=True, detail=detail, fix=fix)
 
 
 def _landlock() -> Fact:
     detail = (
-        "Landlock and seccomp, proven since boot: files outside cannot be read or written, no network, no other"
-        " process can be touched; names of files, processes and of the machine can be seen, temporary files lie on"
-        " the disk, packs with a network list are refused"
+        "Landlock and seccomp, proven since boot: files outside cannot be read or written, no network, no"
+        " other process can be touched; names of files, processes and of the machine can be seen, temporary"
+        " files lie on the disk, packs with a network list are refused"
     )
     found = bubblewrap_binary.find()
     return Fact("sandbox", ok=True, detail=detail, fix=(namespaces_refused() or "") if found else INSTALL)
@@ -61,7 +73,7 @@ def _landlock() -> Fact:
 def _memory() -> Fact:
     if cgroup.find().bounds(cgroup.MEMORY):
         return Fact("sandbox memory", ok=True, detail="bounded for the whole tree of a call, by cgroup")
-    detail = "bounded for each process of a call (RLIMIT_DATA; shared memory is not counted): no memory cgroup to be had"
+    detail = "bounded for each process of a call, shared memory not counted: no memory cgroup to be had"
     return Fact("sandbox memory", ok=False, detail=detail, fix=_scope())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
+from typing import Self
 
 
 class Descriptors:
@@ -13,10 +14,12 @@ class Descriptors:
         self.passed: list[int] = []
         self._ours: list[int] = []
 
-    def __enter__(self) -> Descriptors:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Whose rights a child has on the host (Spec 04 section 1, the exception for root).
 
-A runtime that is not root has only its own to give. Root gives them up: for the runtime's private directories in
-favour of a uid that nobody uses, in a caller's project in favour of the directory's owner.
+A runtime that is not root has only its own to give. Root gives them up: for the runtime's private directories
+in favour of a uid that nobody uses, in a caller's project in favour of the directory's owner.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 def unused_id() -> int | None:
-    """Return an id that no account of this machine has and that this user namespace can hold; None where there is none."""
+    """Return an id that no account has and this user namespace can hold; None where there is none."""
     import grp
     import pwd
 
@@ -59,7 +59,10 @@ def in_user_namespace() -> bool:
 def _map() -> list[tuple[int, int, int]]:
     """Return the user namespace's map: first id inside, first id outside, how many."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
-        return [(int(first), int(outside), int(count)) for first, outside, count in (line.split() for line in file)]
+        return [
+            (int(first), int(outside), int(count))
+            for first, outside, count in (line.split() for line in file)
+        ]
 
 
 def of(place: Place, directory: int, nobody: int) -> Identity:
@@ -72,7 +75,9 @@ def of(place: Place, directory: int, nobody: int) -> Identity:
     if uid != 0:
         return Identity(uid, os.getegid())
     if nobody < 0:
-        return Identity(uid, os.getegid(), is_root=any(outside == 0 for first, outside, _ in _map() if first == 0))
+        return Identity(
+            uid, os.getegid(), is_root=any(outside == 0 for first, outside, _ in _map() if first == 0)
+        )
     if place.private or place.pack:
         return Identity(nobody, nobody, drop=True)
     owner = os.fstat(directory)
@@ -93,8 +98,8 @@ def _group_of(owner: os.stat_result) -> int:
 def make_over(directory: int, who: Identity) -> None:
     """Give a private directory and what is in it to the child's uid; quick where that was done before.
 
-    Only called as root and for the runtime's own directories. No link is followed, and a file with a second name
-    keeps its owner: the other name may lie anywhere.
+    Only called as root and for the runtime's own directories. No link is followed, and a file with a second
+    name keeps its owner: the other name may lie anywhere.
     """
     opened = os.open(f"/proc/self/fd/{directory}", os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -4,7 +4,8 @@ They are put on right after the start: a program's very first moment is without 
 started by then is caught up with. Only an isolating backend can do better. Memory is bounded per process.
 The number of processes is counted by the kernel per user, not per run, and not at all for root: so it is
 held, and named as held, only where it was asked for, as so many more than the user has at the start; else a
-looser bound keeps a runaway program from taking the machine.
+looser bound keeps a runaway program from taking the machine. One process is exact, whatever else the user
+runs: the program can start nothing.
 """
 
 from __future__ import annotations
@@ -57,8 +58,7 @@ def put_on(pid: int, limits: Limits) -> dict[str, float]:
         held["file_mb"] = limits.file_mb
     if os.getuid() != 0:
         asked = "processes" in limits.asked
-        others = _tasks_of_user() if asked else _tasks()
-        if _put(pid, resource.RLIMIT_NPROC, others + limits.processes) and asked:
+        if _put(pid, resource.RLIMIT_NPROC, _most_tasks(limits, asked=asked)) and asked:
             held["processes"] = limits.processes
     return held
 
@@ -93,6 +93,12 @@ def _changes_user(program: str) -> bool:
     except OSError:
         return False
     return bool(mode & (stat.S_ISUID | stat.S_ISGID))
+
+
+def _most_tasks(limits: Limits, *, asked: bool) -> int:
+    if not asked:
+        return _tasks() + limits.processes
+    return 1 if limits.processes == 1 else _tasks_of_user() + limits.processes
 
 
 def _tasks() -> int:

@@ -99,7 +99,7 @@ class PrivateFolders:
             return True
         folder.changed = changed
         return (
-            all(state.st_mode == stat.S_IFDIR | 0o700 for state in states)
+            all(state.st_mode == stat.S_IFDIR | 0o700 and state.st_uid == os.geteuid() for state in states)
             and sorted(os.listdir(folder.fd)) == sorted(self._rooms)
             and not any(os.listdir(f"{folder.path}/{room}") for room in self._rooms)
         )

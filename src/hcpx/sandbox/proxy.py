@@ -22,7 +22,9 @@ _CHUNK: Final = 64 * 1024
 _CONNECT_S: Final = 20.0
 _HEAD_S: Final = 30.0
 _AT_ONCE: Final = 128
-_OURS: Final = frozenset({b"host", b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te"})
+_OURS: Final = frozenset(
+    {b"host", b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te"}
+)
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -43,7 +45,7 @@ class _Refused(Exception):
 
 
 class Proxy:
-    """Serves one listener until closed. `decided` is called for every decision, from threads of the proxy's own."""
+    """Serves one listener until closed. `decided` is called for every decision, from the proxy's threads."""
 
     def __init__(
         self,
@@ -133,7 +135,9 @@ class Proxy:
             raise _Refused("502 Bad Gateway", Decision(host, port, "its name cannot be resolved")) from None
         usable = [address for address in addresses if self._allowed.reaches(address, port)]
         if not usable:
-            raise _Refused("403 Forbidden", Decision(host, port, "its address is not public and not on the list"))
+            raise _Refused(
+                "403 Forbidden", Decision(host, port, "its address is not public and not on the list")
+            )
         for address in usable:
             with contextlib.suppress(OSError):
                 return socket.create_connection((address, port), timeout=_CONNECT_S)
@@ -163,22 +167,19 @@ def _head(client: socket.socket) -> tuple[bytes, list[bytes], bytes]:
 
 def _target(line: bytes) -> tuple[str, int, bytes | None]:
     """Return host (in its one form), port, and the path of a plain request (None for CONNECT)."""
+    method, uri, version = (*line.split(b" "), b"", b"", b"")[:3]
+    scheme, _, behind = uri.partition(b"://")
+    authority, slash, path = behind.partition(b"/")
+    is_plain = method != b"CONNECT"
+    if (
+        not version.startswith(b"HTTP/1.")
+        or line.count(b" ") != 2
+        or (is_plain and scheme.lower() != b"http")
+    ):
+        raise _Refused("400 Bad Request")
     try:
-        method, uri, version = line.split(b" ")
-        if not version.startswith(b"HTTP/1."):
-            raise ValueError
-        if method == b"CONNECT":
-            authority, path = uri, None
-        else:
-            scheme, _, behind = uri.partition(b"://")
-            if scheme.lower() != b"http":
-                raise ValueError
-            authority, slash, path = behind.partition(b"/")
-            if b"?" in authority or b"#" in authority:
-                raise ValueError
-            path = slash + path if slash else b"/"
-        host, port = split(authority.decode("ascii"), 443 if path is None else 80)
-        return normal(host), port or 80, path
+        host, port = split((authority if is_plain else uri).decode("ascii"), 80 if is_plain else 443)
+        return normal(host), port or 443, slash + path or b"/" if is_plain else None
     except ValueError:
         raise _Refused("400 Bad Request") from None
 

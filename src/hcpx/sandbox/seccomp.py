@@ -1,7 +1,7 @@
 """The seccomp program of a sandbox: assembled here, loaded by a backend (Spec 04 section 2, processes).
 
-Classic BPF over `struct seccomp_data`. The kernel passes 64-bit registers, but reads `int` arguments as 32 bits: so
-does every rule here, else a caller could hide a forbidden value behind a high bit.
+Classic BPF over `struct seccomp_data`. The kernel passes 64-bit registers, but reads `int` arguments as 32
+bits: so does every rule here, else a caller could hide a forbidden value behind a high bit.
 """
 
 from __future__ import annotations
@@ -30,15 +30,20 @@ _TERMINAL_REQUESTS = (0x5412, 0x541C, 0x5423)
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCKET_TYPE = 0xF
 _STREAM, _DATAGRAM, _SEQUENCE = 1, 2, 5
-_PROTOCOLS = (0, 6, 17)  # the family's own, TCP, UDP: no others, whose modules the kernel would load on demand
+_PROTOCOLS = (
+    0,
+    6,
+    17,
+)  # the family's own, TCP, UDP: no others, whose modules the kernel would load on demand
 _PERSONALITIES = (0, 8, 0xFFFFFFFF)  # Linux, its 32-bit face, "only tell"
 
 
 def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
     """Return the program as an array of `struct sock_filter`.
 
-    Another architecture than the machine's own ends the process; x32 and calls newer than this list do not exist.
-    Without `namespaces` it is stricter: no sockets, nothing that reaches the host's files or processes unseen.
+    Another architecture than the machine's own ends the process; x32 and calls newer than this list do not
+    exist. Without `namespaces` it is stricter: no sockets, nothing that reaches the host's files or processes
+    unseen.
     """
     column = _COLUMN[machine]
     code = _load(_ARCHITECTURE) + _unless_equal(_AUDIT_ARCH[machine], _return(_KILL))
@@ -51,11 +56,15 @@ def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
     for table, error in ((syscalls.REFUSED, errno.EPERM), (syscalls.ABSENT, errno.ENOSYS)):
         for numbers in table.values():
             code += _if_equal(numbers[column], _refuse(error))
-    code += _if_equal(syscalls.CLONE[column], _argument(0) + _if_bits(_NEW_NAMESPACES, _refuse(errno.EPERM)) + _allow())
+    code += _if_equal(
+        syscalls.CLONE[column], _argument(0) + _if_bits(_NEW_NAMESPACES, _refuse(errno.EPERM)) + _allow()
+    )
     for *numbers, index in syscalls.SET_ID.values():
         code += _if_equal(numbers[column], _mode_rule(index))
     for *numbers, index in syscalls.OPEN.values():
-        code += _if_equal(numbers[column], _argument(index) + _if_bits(_MAKES_FILE, _mode_rule(index + 1)) + _allow())
+        code += _if_equal(
+            numbers[column], _argument(index) + _if_bits(_MAKES_FILE, _mode_rule(index + 1)) + _allow()
+        )
     code += _if_equal(syscalls.IOCTL[column], _terminal_rule())
     code += _if_equal(syscalls.SOCKET[column], _socket_rule())
     code += _if_equal(syscalls.SOCKETPAIR[column], _socketpair_rule())
@@ -64,10 +73,14 @@ def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
 
 
 def _without_namespaces(column: int) -> bytes:
-    code = b"".join(_if_equal(numbers[column], _refuse(errno.EPERM)) for numbers in syscalls.WITHOUT_NAMESPACES.values())
+    code = b"".join(
+        _if_equal(numbers[column], _refuse(errno.EPERM)) for numbers in syscalls.WITHOUT_NAMESPACES.values()
+    )
     for *numbers, index in syscalls.ONLY_ITSELF.values():
         code += _if_equal(numbers[column], _only(index, (0,), errno.EPERM) + _allow())
-    no_path = b"".join(_load(_FIRST_ARGUMENT + 8 + half) + _unless_equal(0, _refuse(errno.EPERM)) for half in (0, 4))
+    no_path = b"".join(
+        _load(_FIRST_ARGUMENT + 8 + half) + _unless_equal(0, _refuse(errno.EPERM)) for half in (0, 4)
+    )
     code += _if_equal(syscalls.UTIMENSAT[column], no_path + _allow())
     return code + _if_equal(syscalls.SOCKET[column], _refuse(errno.EAFNOSUPPORT))
 
@@ -90,7 +103,7 @@ def _socket_rule() -> bytes:
 
 
 def _socketpair_rule() -> bytes:
-    """Pairs of connected kinds: an AF_UNIX datagram socket, also one of a pair, can be sent anywhere by path."""
+    """Pairs of connected kinds: an AF_UNIX datagram socket, even of a pair, can send anywhere by path."""
     families = _only(0, (_AF_UNIX,), errno.EAFNOSUPPORT)
     return families + _only(1, (_STREAM, _SEQUENCE), errno.EPERM, mask=_SOCKET_TYPE) + _allow()
 

@@ -170,10 +170,9 @@ class _Failure(msgspec.Struct, frozen=True):
 def _fork_exec(
     command: Command, argv: list[bytes], env: list[bytes], streams: tuple[int, int, int]
 ) -> int | _Failure:
-    """Start a process by the primitive beneath `subprocess`: vfork, so the size of this process costs nothing.
+    """Start a process by the primitive beneath `subprocess`: vfork, whatever the size of this process.
 
-    `subprocess` itself costs a small program a twentieth of its whole life, and ten times that to be
-    imported.
+    `subprocess` costs a twentieth of a small program's whole life, and ten times that to be imported.
     """
     directory = "/" if command.directory < 0 else f"/proc/self/fd/{command.directory}"
     sys.audit("subprocess.Popen", command.executable, argv, directory, None)
@@ -230,6 +229,9 @@ def _open_mask() -> set[signal.Signals]:
 def _pidfd(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
+    except ProcessLookupError:
+        # It has ended, and another part of this process took its status: anything readable tells as much.
+        return os.eventfd(1)
     except OSError:
         os.kill(pid, signal.SIGKILL)
         os.waitid(os.P_PID, pid, os.WEXITED)

@@ -35,22 +35,25 @@ class Tree:
         """Whether anything was still alive when `end` came."""
 
     def claim(self, put_on: Callable[[int], object]) -> None:
-        """Tag the leader, and every process that it had started by then after `put_on` was called with it.
+        """Tag the leader and, after `put_on` was called with it, every process that it had started by then.
 
-        What is born later inherits both the tag and what `put_on` did.
+        What is born later inherits both the tag and what `put_on` did, so a look that finds nobody
+        without the tag is the last one.
         """
-        if self._tag is not None:
-            self._tag.put_on(self._leader)
-        claimed = {self._leader}
-        while fresh := [
-            row for row in self._members(proc.born_since(self._leader)) if row.pid not in claimed
+        if self._tag is None:
+            return
+        self._tag.put_on(self._leader)
+        tried: set[int] = set()
+        while early := [
+            row for row in self._members(proc.born_since(self._leader)) if self._is_early(row, tried)
         ]:
-            for row in fresh:
-                claimed.add(row.pid)
-                if self._tag is None or not self._tag.on(row.pid):
-                    put_on(row.pid)
-                    if self._tag is not None:
-                        self._tag.put_on(row.pid)
+            for row in early:
+                tried.add(row.pid)
+                put_on(row.pid)
+                self._tag.put_on(row.pid)
+
+    def _is_early(self, row: proc.Row, tried: set[int]) -> bool:
+        return not row.dead and row.pid not in tried and self._tag is not None and not self._tag.on(row.pid)
 
     def ask_to_end(self) -> None:
         """Send TERM to every process of the tree, to a stopped one too, and remember who was there."""

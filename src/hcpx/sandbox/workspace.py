@@ -67,6 +67,14 @@ class Workspaces:
         except OSError as problem:
             return Folder("", problem=f"no private workspace: {os.strerror(problem.errno or 0)}")
 
+    def path(self, mode: WorkspaceMode, root: str, project: str | None, owner: tuple[str, str, str]) -> str:
+        """Return where `open` would lead, without opening or making anything."""
+        if mode == "pack":
+            return root
+        if mode == "project":
+            return project or ""
+        return os.path.join(self._kept, _digest(owner))
+
     def _private(self, mode: WorkspaceMode, owner: tuple[str, str, str]) -> Folder:
         if mode == "ephemeral":
             return _Passing(self._passing, self._passing.take())

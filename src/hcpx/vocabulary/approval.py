@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from .principal import Session
+
 
 class Decision(msgspec.Struct, frozen=True):
     """What one principal decided, and when (Unix seconds)."""
@@ -31,6 +33,7 @@ class Ask(msgspec.Struct, frozen=True):
     digest: str
     needed: int
     shown: dict[str, object]
+    args: dict[str, object] = {}
 
 
 class Approval(msgspec.Struct, frozen=True):
@@ -42,3 +45,14 @@ class Approval(msgspec.Struct, frozen=True):
     expires_at: float
     state: Literal["pending", "denied", "used", "expired", "revoked"]
     decisions: tuple[Decision, ...] = ()
+
+
+def own_call(approval: Approval, session: Session) -> bool:
+    """Tell whether a session would decide on a call of its own (Spec 01 section 3).
+
+    A session with an actor decides on nothing: nobody can tell whose word it is.
+    """
+    stands_for = {session.principal, session.actor} - {None}
+    return session.actor is not None or not stands_for.isdisjoint(
+        {approval.ask.principal, approval.ask.actor}
+    )

@@ -72,9 +72,9 @@ def read_envelope(payload: Payload) -> Envelope | BadEnvelope:
     )
 
 
-def _parsed(payload: Payload) -> object:
+def _parsed(payload: object) -> object:
     if isinstance(payload, Mapping):
-        return dict(payload)
+        return dict(cast("Mapping[object, object]", payload))
     if isinstance(payload, str):
         _sized(len(payload))
         try:
@@ -82,9 +82,12 @@ def _parsed(payload: Payload) -> object:
         except UnicodeEncodeError:
             raise JsonProblem("a lone surrogate in the text") from None
         return parse_strict(payload)
-    _sized(len(payload))
+    if not isinstance(payload, (bytes, bytearray, memoryview)):
+        raise JsonProblem(f"not JSON: {type(payload).__name__}")
+    data = bytes(cast("bytes", payload))
+    _sized(len(data))
     try:
-        return parse_strict(bytes(payload).decode())
+        return parse_strict(data.decode())
     except UnicodeDecodeError as problem:
         raise JsonProblem(f"not UTF-8 at byte {problem.start}") from None
 

@@ -7,23 +7,35 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+import sys
+from typing import Final, cast
 
 import msgspec
+
+from .text import shown
 
 ENVELOPE_DEPTH: Final = 64
 OUTPUT_DEPTH: Final = 512
 MAX_DIGITS: Final = 4300
 
-# 14,284 bits are the most that 4,300 decimal digits can need; anything shorter is fine without counting.
-_DIGIT_BITS: Final = 14284
+# So many bits are at most 640 decimal digits, the least that an interpreter can be limited to.
+_SAFE_BITS: Final = 2126
+_SHOWN_PATH: Final = 200
+_TOO_LONG: Final = f"an integer has more than {MAX_DIGITS} digits"
+_TOO_DEEP: Final = "nested too deep"
 
 
 class JsonProblem(ValueError):
     """What is wrong with a JSON text or value, and at which dotted path."""
 
     def __init__(self, why: str, path: str = "") -> None:
-        super().__init__(f"{why} at {path}" if path else why)
+        super().__init__(f"{why} at {shown(path[:_SHOWN_PATH])}" if path else why)
+        self.why = why
+        self.path = path
+
+    def below(self, step: str) -> JsonProblem:
+        """Return the same problem, seen from the value that holds it under `step`."""
+        return JsonProblem(self.why, f"{step}{self.path if self.path[:1] in ('', '[') else '.' + self.path}")
 
 
 class NotJson:
@@ -45,10 +57,12 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
         return found
     doubled = _Doubled(found)
     seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            doubled.key = key
+    keys = (key for key, _ in pairs)
+    key = next(keys)
+    while key not in seen:
         seen.add(key)
+        key = next(keys)
+    doubled.key = key
     return doubled
 
 
@@ -58,14 +72,14 @@ def _constant(name: str) -> object:
 
 def _float(digits: str) -> float:
     number = float(digits)
-    if number in (float("inf"), float("-inf")):
+    if number - number != 0.0:
         raise JsonProblem("a number is beyond the range of a double")
     return number
 
 
 def _int(digits: str) -> int:
     if len(digits.lstrip("-")) > MAX_DIGITS:
-        raise JsonProblem(f"an integer has more than {MAX_DIGITS} digits")
+        raise JsonProblem(_TOO_LONG)
     return int(digits)
 
 
@@ -85,15 +99,17 @@ def read_strict(text: str, depth: int = ENVELOPE_DEPTH) -> object:
 
 
 def parse_strict(text: str) -> object:
-    """Parse one JSON text, or raise `JsonProblem`; strings, nesting and keys are still to be `checked`."""
+    """Parse one JSON text or raise `JsonProblem`; its strings, nesting and keys are still to be `checked`."""
     try:
         value: object = _strict.decode(text)
     except JsonProblem:
         raise
     except RecursionError:
-        raise JsonProblem("nested too deep") from None
+        raise JsonProblem(_TOO_DEEP) from None
     except json.JSONDecodeError as problem:
         raise JsonProblem(f"not JSON: {problem.msg}, line {problem.lineno} column {problem.colno}") from None
+    except ValueError:  # the interpreter was told to read fewer digits than 4,300
+        raise JsonProblem(_TOO_LONG) from None
     return value
 
 
@@ -102,72 +118,85 @@ def checked(value: object, depth: int = ENVELOPE_DEPTH) -> object:
 
     A value that was built in Python meets the same rules as one that was parsed.
     """
-    return _checked(value, depth, "")
+    try:
+        return _checked(value, depth)
+    except RecursionError:
+        raise JsonProblem(_TOO_DEEP) from None
 
 
-def _checked(value: object, depth: int, path: str) -> object:
+def _checked(value: object, depth: int) -> object:
     if isinstance(value, str):
-        return _text(value, path)
-    if value is None or isinstance(value, bool):
+        return _text(value)
+    if value is None or value is True or value is False:
         return value
     if isinstance(value, int):
-        return _whole(value, path)
-    if isinstance(value, float):
-        if value - value != 0.0:
-            raise JsonProblem("a number is not finite", _escaped(path))
-        return float(value)
-    if depth == 0 and isinstance(value, (dict, list, tuple)):
-        raise JsonProblem(f"nested deeper than {ENVELOPE_DEPTH}")
+        return _whole(value)
     if isinstance(value, dict):
-        return _object(value, depth, path)  # pyright: ignore[reportUnknownArgumentType] -- keys and values are checked there
+        return _object(value, depth)  # pyright: ignore[reportUnknownArgumentType] -- keys and values are checked there
     if isinstance(value, (list, tuple)):
-        items: list[object] = list(value)  # pyright: ignore[reportUnknownArgumentType] -- each item is checked next
-        return [_checked(item, depth - 1, f"{path}[{place}]") for place, item in enumerate(items)]
-    raise JsonProblem(f"a value of type {type(value).__name__} is not JSON", _escaped(path))
+        return _list(value, depth)  # pyright: ignore[reportUnknownArgumentType] -- items are checked there
+    if not isinstance(value, float):
+        raise JsonProblem(f"a value of type {type(value).__name__} is not JSON")
+    if value - value != 0.0:
+        raise JsonProblem("a number is not finite")
+    return float.__float__(value)
 
 
-def _object(value: dict[object, object], depth: int, path: str) -> dict[str, object]:
+def _object(value: dict[object, object], depth: int) -> dict[str, object]:
     if isinstance(value, _Doubled):
-        raise JsonProblem("duplicate key", _joined(path, value.key))
+        raise JsonProblem("duplicate key", value.key or '""')
+    if depth == 0:
+        raise JsonProblem(_TOO_DEEP)
     copy: dict[str, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise JsonProblem("a key is not a string", _escaped(path))
-        name = _text(key, path)
-        copy[name] = _checked(item, depth - 1, f"{path}.{name}" if path else name)
+            raise JsonProblem("a key is not a string")
+        name = _text(key)
+        try:
+            copy[name] = _checked(item, depth - 1)
+        except JsonProblem as problem:
+            raise problem.below(name or '""') from None
     return copy
 
 
-def _text(value: str, path: str) -> str:
-    if "\0" in value:
-        raise JsonProblem("a string holds NUL", _escaped(path))
-    if not value.isascii():
+def _list(value: list[object] | tuple[object, ...], depth: int) -> list[object]:
+    if depth == 0:
+        raise JsonProblem(_TOO_DEEP)
+    copy: list[object] = []
+    for item in value:
         try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise JsonProblem("a string holds a lone surrogate", _escaped(path)) from None
-    return str(value)
+            copy.append(_checked(item, depth - 1))
+        except JsonProblem as problem:
+            raise problem.below(f"[{len(copy)}]") from None
+    return copy
 
 
-def _whole(value: int, path: str) -> int:
-    if value.bit_length() >= _DIGIT_BITS and abs(value) >= 10**MAX_DIGITS:
-        raise JsonProblem(f"an integer has more than {MAX_DIGITS} digits", _escaped(path))
-    return int(value)
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise JsonProblem("a string holds NUL")
+    if not value.isascii() and has_surrogate(value):
+        raise JsonProblem("a string holds a lone surrogate")
+    return value if type(value) is str else str.__str__(value)
 
 
-def _joined(path: str, key: str) -> str:
-    return _escaped(f"{path}.{key}" if path else key)
+def has_surrogate(text: str) -> bool:
+    """Tell whether a text holds a lone surrogate, so that it has no UTF-8 form."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
-def _escaped(path: str) -> str:
-    return "".join(char if char.isprintable() else f"\\u{{{ord(char):04X}}}" for char in _head(path))
+def _whole(value: int) -> int:
+    if value.bit_length() > _SAFE_BITS:
+        # The interpreter may have been told to write fewer digits: what it cannot write is refused here.
+        most = min(MAX_DIGITS, sys.get_int_max_str_digits() or MAX_DIGITS)
+        if abs(value) >= 10**most:
+            raise JsonProblem(_TOO_LONG)
+    return int.__int__(value)
 
 
-def _head(path: str) -> str:
-    return path[:200]
-
-
-_DOUBTFUL_NUMBER: Final = re.compile(r"[eE]\+?0*\d{3}|\d{300}|Infinity|NaN")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -180,43 +209,90 @@ def parse_output(text: str) -> object:
     if not body or body[0] not in '{["-0123456789tfn':
         return NOT_JSON
     try:
-        value = json.loads(body) if _DOUBTFUL_NUMBER.search(body) is None else _plain.decode(body)
-    except (ValueError, RecursionError):
-        return NOT_JSON
+        value = _parsed(body)
+    except RecursionError:
+        value = _parsed_on_a_fresh_stack(body)
     # Only a text with this many brackets can nest that deep, so most outputs are not walked.
     if body.count("[") + body.count("{") > OUTPUT_DEPTH and _deeper(value, OUTPUT_DEPTH):
         return NOT_JSON
-    return mended(value) if _SURROGATE_ESCAPE.search(body) else value
+    return value
+
+
+def _parsed(body: str) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except ValueError:
+        # A lone surrogate is the one thing that it refuses and Spec 01 section 4 takes.
+        if _SURROGATE_ESCAPE.search(body) is None:
+            return NOT_JSON
+    try:
+        return mended(_plain.decode(body))
+    except ValueError:
+        return NOT_JSON
+
+
+def _parsed_on_a_fresh_stack(body: str) -> object:
+    """Parse where 512 levels fit: what a text means cannot hang on how deep its reader's caller stands."""
+    from threading import Thread
+
+    found: list[object] = []
+
+    def parse() -> None:
+        try:
+            found.append(_parsed(body))
+        except RecursionError:
+            found.append(NOT_JSON)
+
+    thread = Thread(target=parse)
+    try:
+        thread.start()
+    except RuntimeError:  # no room for another stack: the text itself is still a right answer
+        return NOT_JSON
+    thread.join()
+    return found[0]
 
 
 def _deeper(value: object, limit: int) -> bool:
+    """Tell whether a value nests deeper than `limit` levels."""
     level: list[object] = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         below: list[object] = []
         for item in level:
             if isinstance(item, dict):
-                below.extend(item.values())  # pyright: ignore[reportUnknownArgumentType] -- any JSON value
+                below.extend(cast("dict[str, object]", item).values())
             elif isinstance(item, list):
-                below.extend(item)  # pyright: ignore[reportUnknownArgumentType] -- any JSON value
-        if not any(isinstance(item, (dict, list)) for item in level):
+                below.extend(cast("list[object]", item))
+        level = [item for item in below if isinstance(item, (dict, list))]
+        if not level:
             return False
-        level = below
     return True
 
 
 def mended(value: object) -> object:
-    """Return the JSON value with every lone surrogate in its texts and keys replaced by U+FFFD."""
-    if isinstance(value, str):
-        return value if value.isascii() else mended_text(value)
-    if isinstance(value, dict):
-        return {mended_text(key): mended(item) for key, item in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- JSON
-    if isinstance(value, list):
-        return [mended(item) for item in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- JSON
-    return value
+    """Return a copy of the JSON value with every lone surrogate in its texts and keys replaced by U+FFFD."""
+    top: list[object] = [value]
+    todo: list[list[object] | dict[str, object]] = [top]
+    while todo:
+        holder = todo.pop()
+        places = holder.items() if isinstance(holder, dict) else enumerate(holder)
+        for place, item in places:
+            new = item
+            if isinstance(item, str):
+                new = mended_text(item)
+            elif isinstance(item, dict):
+                new = {mended_text(key): below for key, below in cast("dict[str, object]", item).items()}
+                todo.append(new)
+            elif isinstance(item, list):
+                new = list(cast("list[object]", item))
+                todo.append(new)
+            holder[place] = new  # pyright: ignore[reportArgumentType, reportCallIssue] -- the holder's own places
+    return top[0]
 
 
 def mended_text(text: str) -> str:
     """Return the text with lone surrogates replaced by U+FFFD."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

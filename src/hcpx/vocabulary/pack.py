@@ -11,15 +11,21 @@ from .policy import PolicyRow
 Kind = Literal["wrap", "composite", "openapi", "sense_only", "mcp"]
 WorkspaceMode = Literal["pack", "project", "workspace", "ephemeral"]
 BOOTSTRAP: Final = "hcp-cli"
+FOLLOW: Final = "follow"
+"""What stands in place of an activation's digest where a linked pack's changes are accepted as they come."""
 
 
 class Wrap(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a wrap pack starts its program."""
+    """How a wrap pack starts its program.
+
+    `unsafe_env` names the variables that the pack may set although they decide what runs (Spec 02 section 6).
+    """
 
     bin: str
     argv_template: tuple[str, ...] | None = None
     json_flag: tuple[str, ...] = ("--json",)
     agent_env: dict[str, str] = {}
+    unsafe_env: tuple[str, ...] = ()
     workspace: WorkspaceMode = "pack"
     network: tuple[str, ...] = ()
 
@@ -104,7 +110,9 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     """One version of a pack: what its digest stands for.
 
     `root` is the directory that holds its files (read-only for an installed pack; the owner's own for a
-    linked one). `digest` covers every file of the pack, so also the texts that agents read.
+    linked one). `digest` covers every file of the pack, so also the texts that agents read. `files` is a JSON
+    object from the path of each file but the manifest to `file:<sha256>`, `exec:<sha256>` or `link:<target>`;
+    it stays text, because only diffs and the look-up of the pack's own program read it.
     """
 
     id: str
@@ -125,3 +133,4 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     openapi: dict[str, object] = {}
     mcp: dict[str, object] = {}
     linked: bool = False
+    files: str = "{}"

@@ -11,9 +11,11 @@ from .capability import Grant
 
 _PRINCIPAL: Final = re.compile(r"[a-z]+:[A-Za-z0-9][A-Za-z0-9._@-]*")
 _SLUG: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_VERB: Final = r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*"
 _RESERVED: Final = frozenset({"null", "none", "true", "false"})
 MAX_SLUG: Final = 64
 MAX_PRINCIPAL: Final = 256
+MAX_VERB: Final = 128
 
 
 def is_principal_id(text: str) -> bool:
@@ -24,6 +26,11 @@ def is_principal_id(text: str) -> bool:
 def is_pack_id(text: str) -> bool:
     """Tell whether `text` is a pack id (Spec 02 section 1)."""
     return len(text) <= MAX_SLUG and _SLUG.fullmatch(text) is not None
+
+
+def is_verb_key(text: str) -> bool:
+    """Tell whether `text` is a `verb_key` (Spec 02 section 1)."""
+    return len(text) <= MAX_VERB and re.fullmatch(_VERB, text) is not None
 
 
 def is_scope_id(text: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 RecordKind = Literal["intent", "outcome", "entry"]
 Decision = Literal["allowed", "denied", "mock", "replayed"]
 Outcome = Literal["ok", "failed", "timeout", "cancelled", "unknown"]
+
+SYSTEM: Final = "@system"
+"""The tenant of the system's own chain, for calls without a live session; no tenant has such an id."""
 
 
 class Attribution(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ class Result(msgspec.Struct, frozen=True):
 
     def to_dict(self) -> dict[str, object]:
         """Return the Result as plain JSON values, absent fields left out."""
-        return msgspec.to_builtins(self)
+        return msgspec.json.decode(self.to_json())
 
     def to_json(self) -> bytes:
         """Return the Result as strict JSON in UTF-8."""

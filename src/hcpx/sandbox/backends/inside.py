@@ -73,10 +73,12 @@ class Inside(spawn.Care):
         """Return what was decided about the network."""
         if self._outlet is None:
             return ()
-        return tuple(Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items())
+        return tuple(
+            Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items()
+        )
 
     def started(self, pid: int) -> str | None:
-        """Let the program run once the limits of its whole tree hold and the tree is on record (Spec 04 section 3)."""
+        """Let the program run once its whole tree is bounded and on record (Spec 04 section 3)."""
         self._on_start()
         self.gate.handed_over()
         try:
@@ -98,12 +100,18 @@ class Inside(spawn.Care):
             return None  # the same
         except OSError as error:
             return f"the sandbox cannot be made ready: {error.strerror}"
-        if not self._cancel.cancelled:
-            self._is_open = True
-            self.gate.open()
+        return self._told_to_go()
+
+    def _told_to_go(self) -> str | None:
+        try:
+            if self.gate.wait(_SETUP_S) and not self._cancel.cancelled:
+                self._is_open = True
+                self.gate.open()
+        except TimeoutError:
+            return "the sandbox did not become ready"
         return None
 
-    def ask(self, tree: Tree) -> None:
+    def ask(self, tree: Tree) -> None:  # noqa: ARG002 - bubblewrap knows its first process
         """Ask the program itself: bubblewrap would end at once, its first process does not listen."""
         if self._space is None:
             return

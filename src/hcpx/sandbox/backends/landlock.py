@@ -1,7 +1,8 @@
-"""The fallback where user namespaces are forbidden: Landlock and seccomp, from a helper process (Spec 04 section 1).
+"""The fallback where user namespaces are forbidden: Landlock and seccomp, from a helper (Spec 04).
 
-Weaker than bubblewrap, and it says so: no private view of files (their names and metadata can be seen), temporary
-files on the disk, no network at all, the machine's name visible. What it cannot promise, it refuses.
+Weaker than bubblewrap, and it says so: no private view of files (their names and metadata can be seen),
+temporary files on the disk, no network at all, the machine's name visible. What it cannot promise, it
+refuses.
 """
 
 from __future__ import annotations
@@ -127,8 +128,12 @@ class Landlock:
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
-            why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
-            return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
+            why = (
+                "the working directory is root's, and without a pids cgroup nothing would bound its processes"
+            )
+            return NotStarted(
+                "sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller"
+            )
         why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
@@ -164,12 +169,16 @@ class Landlock:
             return NotStarted("sandbox_unavailable", why or "the helper ended before the program began")
         return finished.ended(self.enforced(job))
 
-    def _order(self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, ways: _Ways) -> dict[str, Any]:
+    def _order(
+        self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, ways: _Ways
+    ) -> dict[str, Any]:
         """Return what the helper is told; paths are as the program will see them."""
         directory = ways.to(job.directory.fd)
         home, tmp, files = (ways.to_path(room) for room in rooms.paths)
         writable = job.writable and not place.pack
-        rules: list[tuple[int | str, bool]] = [(path, False) for path in (*_READ, *_READ_PROC) if os.path.exists(path)]
+        rules: list[tuple[int | str, bool]] = [
+            (path, False) for path in (*_READ, *_READ_PROC) if os.path.exists(path)
+        ]
         rules += [(path, True) for path in _DEVICES if os.path.exists(path)]
         pack = ways.to_path(job.pack_root)
         rules += [(directory, writable), (pack, False), (home, True), (tmp, True), (files, False)]
@@ -233,7 +242,9 @@ class _Rooms:
         made: list[str] = []
         for file in job.files:
             path = os.path.join(self.paths[2], file.name)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(
+                path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+            )
             with open(descriptor, "wb") as one:
                 one.write(file.content)
             made.append(path)
@@ -299,9 +310,7 @@ class _Care(spawn.Care):
             self._ours.send(word, socket.MSG_NOSIGNAL)
 
 
-def _started(
-    start: spawn.Command, care: _Care, stage: Stage | None, job: Job
-) -> spawn.Finished | NotStarted:
+def _started(start: spawn.Command, care: _Care, stage: Stage | None, job: Job) -> spawn.Finished | NotStarted:
     if stage is None:
         return spawn.run(start, care)
 

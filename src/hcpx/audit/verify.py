@@ -1,0 +1,103 @@
+"""Checks a chain in one pass and names the first break (Spec 06 section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from hcpx.ports import ChainedRecord, ChainHead, ChainReader, StoreUnavailable
+
+from .chain import Opening, beginning, is_whole, opening
+
+Kind = Literal["changed", "missing", "reordered", "inserted", "unreadable"]
+
+
+class Break(msgspec.Struct, frozen=True):
+    """The first place where a chain does not hold: which record, and what happened to it."""
+
+    seq: int
+    kind: Kind
+    message: str
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a check of one chain found; `records` is how many were sound before the break."""
+
+    tenant: str
+    records: int
+    broken: Break | None = None
+
+
+def verify(reader: ChainReader, tenant: str) -> Verdict:
+    """Check the chain of a tenant as it is at this moment, while others go on writing."""
+    walk = _Walk(beginning(tenant))
+    try:
+        with reader.forward(tenant) as (head, records):
+            broken = walk.through(records) or walk.at_the_end(head)
+    except StoreUnavailable as problem:
+        return Verdict(tenant, walk.seq, _break(walk.seq + 1, "unreadable", f"cannot be read: {problem}"))
+    return Verdict(tenant, walk.seq if broken is None else min(walk.seq, broken.seq - 1), broken)
+
+
+def verify_all(reader: ChainReader) -> Sequence[Verdict]:
+    """Check every chain of the store."""
+    return [verify(reader, tenant) for tenant in reader.tenants()]
+
+
+class _Walk:
+    """Where a check stands: the number of the last sound record, its hash, and the hash before that."""
+
+    def __init__(self, start: ChainHead) -> None:
+        self.seq: int = start.seq
+        self.last: bytes = start.hash
+        self.before_last: bytes = b""
+
+    def through(self, records: Iterator[ChainedRecord]) -> Break | None:
+        for record in records:
+            at = opening(record.text)
+            if record.seq == self.seq + 1 and at == (record.seq, self.last) and is_whole(record):
+                self.seq, self.before_last, self.last = record.seq, self.last, record.hash
+            else:
+                return self._named(record, at, records)
+        return None
+
+    def at_the_end(self, head: ChainHead) -> Break | None:
+        if head.seq > self.seq:
+            return _break(self.seq + 1, "missing", f"is missing, the chain had {head.seq} records")
+        if head.seq < self.seq:
+            return _break(head.seq + 1, "inserted", f"was inserted, the chain had {head.seq} records")
+        if self.seq > 0 and head.hash != self.last:
+            return _break(self.seq, "changed", "was changed: the chain ended with another one")
+        return None
+
+    def _named(self, record: ChainedRecord, at: Opening | None, rest: Iterator[ChainedRecord]) -> Break:
+        """Say what happened at a record that does not follow the last sound one."""
+        expected = self.seq + 1
+        if record.seq != expected:
+            return _break(expected, "missing", f"is missing: record {record.seq} comes next")
+        if at is None or not is_whole(record):
+            return _break(expected, "changed", "was changed: its text is not what was hashed")
+        if at.seq > expected:
+            return _displaced(expected, at.seq, rest)
+        if at.seq < expected:
+            inserted = self.seq if at.prev == self.before_last else expected
+            return _break(inserted, "inserted", f"was inserted: number {at.seq} is there twice")
+        if self.seq > 0:
+            return _break(self.seq, "changed", f"was changed: record {expected} follows another one")
+        return _break(expected, "changed", "was changed: it does not begin this tenant's chain")
+
+
+def _displaced(expected: int, found: int, rest: Iterator[ChainedRecord]) -> Break:
+    """Tell a missing record from one that stands elsewhere and from a stranger, by what comes later."""
+    numbers = [at.seq for record in rest if (at := opening(record.text)) is not None]
+    if expected not in numbers:
+        return _break(expected, "missing", f"is missing: record {found} stands in its place")
+    if found in numbers:
+        return _break(expected, "inserted", f"was inserted: number {found} is there twice")
+    return _break(expected, "reordered", f"was moved: record {found} stands in its place")
+
+
+def _break(seq: int, kind: Kind, what: str) -> Break:
+    return Break(seq, kind, f"record {seq} {what}")

@@ -1,0 +1,115 @@
+"""The audit as people read it: one entry for each call, newest first (Spec 06 section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Final
+
+import msgspec
+
+from hcpx.ports import ChainedRecord, ChainReader, IntentRows
+
+from .process import Processes
+
+Entry = dict[str, object]
+"""A record's fields as they are stored, flat, without `prev`. Of a call without an outcome it is the intent,
+with `running: true` while its process lives, else with `outcome: unknown` and `code: outcome_unknown`."""
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """What to list; None is no bound. `since` and `until` bound `at`, RFC 3339 in UTC, both included."""
+
+    since: str | None = None
+    until: str | None = None
+    principal: str | None = None
+    pack_id: str | None = None
+    verb_key: str | None = None
+    decision: str | None = None
+    outcome: str | None = None
+    code: str | None = None
+    limit: int | None = 50
+
+
+_FIELDS: Final = ("principal", "pack_id", "verb_key", "decision", "outcome", "code")
+
+
+class AuditViews:
+    """Lists, shows and exports the records of tenants."""
+
+    def __init__(self, reader: ChainReader, intents: IntentRows, processes: Processes) -> None:
+        self._reader = reader
+        self._intents = intents
+        self._processes = processes
+
+    def list(self, tenants: Sequence[str], wanted: Filter) -> Sequence[Entry]:
+        """Return the newest calls of these tenants that fit; within a tenant in the order of its chain."""
+        from heapq import merge
+        from itertools import islice
+
+        with ExitStack() as stack:
+            walks = [
+                self._entries(stack.enter_context(self._reader.backward(tenant, wanted.since, wanted.until)))
+                for tenant in tenants
+            ]
+            newest = merge(*walks, key=lambda entry: str(entry["at"]), reverse=True)
+            return list(islice((entry for entry in newest if _fits(entry, wanted)), wanted.limit))
+
+    def show(self, audit_id: str) -> Entry | None:
+        """Return a call with all its `records` (with their hashes), or None where it is not known."""
+        found = self._reader.of_call(audit_id)
+        if not found:
+            return None
+        entries = list(self._entries(record for _, record in reversed(found)))
+        records = [{**_fields(record), "hash": record.hash.hex()} for _, record in found]
+        return {**entries[0], "tenant": found[0][0], "records": records}
+
+    def unknown(self) -> Sequence[Entry]:
+        """Return the calls that were begun by a process that is gone and whose outcome nobody recorded."""
+        waiting = self._intents.waiting()
+        gone = [one.audit_id for one in waiting if not self._processes.runs(one.holder, one.audit_id)]
+        shown = [entry for audit_id in gone if (entry := self.show(audit_id)) is not None]
+        return [entry for entry in shown if entry.get("outcome") == "unknown"]
+
+    def export(self, tenant: str, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
+        """Yield a chain's lines as they are stored, oldest first: each hash is the `prev` of the next."""
+        with self._reader.forward(tenant) as (_, records):
+            for record in records:
+                if (since is None or record.at >= since) and (until is None or record.at <= until):
+                    yield record.text + b"\n"
+
+    def _entries(self, newest_first: Iterator[ChainedRecord]) -> Iterator[Entry]:
+        """Yield one entry for each call: an outcome stands for its intent, which comes later on this walk."""
+        ended: set[str] = set()
+        holders: Mapping[str, str] | None = None
+        for record in newest_first:
+            entry = _fields(record)
+            entry.pop("prev", None)
+            if entry.get("kind") == "outcome" or entry.get("code") == "audit_unavailable":
+                # The latter ends a call whose intent could not be brought to disk: nothing was started.
+                ended.add(record.audit_id)
+            elif entry.get("kind") == "intent":
+                if record.audit_id in ended:
+                    ended.discard(record.audit_id)
+                    continue
+                if holders is None:
+                    holders = {one.audit_id: one.holder for one in self._intents.waiting()}
+                holder = holders.get(record.audit_id)
+                if holder is None:
+                    # Its outcome came after this walk began, or after `until`: that one shows the call.
+                    continue
+                entry.update(self._state(holder, record.audit_id))
+            yield entry
+
+    def _state(self, holder: str, audit_id: str) -> Entry:
+        if self._processes.runs(holder, audit_id):
+            return {"running": True}
+        return {"outcome": "unknown", "code": "outcome_unknown"}
+
+
+def _fields(record: ChainedRecord) -> Entry:
+    return msgspec.json.decode(record.text)
+
+
+def _fits(entry: Entry, wanted: Filter) -> bool:
+    return all((asked := getattr(wanted, field)) is None or entry.get(field) == asked for field in _FIELDS)

@@ -1,0 +1,102 @@
+"""`hcpx conformance DIR`: every case through each face, on a fresh store."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from .checks import faults
+from .corpus import Case, Corpus, Step, read_corpus
+from .faces import FACES
+from .world import World, installed
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What one case came to on one face."""
+
+    file: str
+    name: str
+    face: str
+    verdict: Literal["passed", "failed", "skipped"]
+    faults: tuple[str, ...] = ()
+
+
+def outcomes(folder: str, faces: Sequence[str], *, isolated: bool) -> Iterator[Outcome]:
+    """Run a corpus and yield what each case came to; raises `BadCorpus` for one that cannot be run.
+
+    `isolated` says whether programs run isolated here: where not, the cases that need that are skipped.
+    """
+    corpus = read_corpus(folder)
+    for chapter in corpus.chapters:
+        with tempfile.TemporaryDirectory(prefix="hcpx-conformance-") as base:
+            home = installed(corpus, chapter, base)
+            for case in chapter.cases:
+                for face in faces:
+                    if case.needs_sandbox and not isolated:
+                        yield Outcome(case.file, case.name, face, "skipped", ("needs a sandbox",))
+                    else:
+                        yield _outcome(corpus, case, face, home)
+
+
+def _outcome(corpus: Corpus, case: Case, face: str, home: str) -> Outcome:
+    del corpus
+    with tempfile.TemporaryDirectory(prefix="hcpx-case-") as folder:
+        world = World(case, home, folder)
+        try:
+            found = tuple(fault for step in case.steps for fault in _step(world, step, face))
+        finally:
+            world.close()
+    return Outcome(case.file, case.name, face, "failed" if found else "passed", found)
+
+
+def _step(world: World, step: Step, face: str) -> Iterator[str]:
+    env = {name: str(value) for name, value in (world.case.world.get("env") or {}).items()}
+    answer = FACES[face](world, _placed(step.payload, world.outside), env)
+    expect = dict(step.expect)
+    if "wait_s" in expect:
+        expect = {"wait_s": expect.pop("wait_s"), **expect}
+    yield from faults(world, answer, expect)
+    if step.approve is not None:
+        approval = answer.result.get("approval")
+        if not isinstance(approval, dict):
+            yield "there is no approval to decide on"
+            return
+        taken = world.decide(approval["id"], step.approve)
+        if taken is (step.approve.get("refused") is True):
+            yield f"the decision was {'taken' if taken else 'refused'}"
+
+
+def _placed(value: object, outside: str) -> object:
+    """Put the path of the folder outside in the place of `$OUTSIDE`."""
+    if isinstance(value, str):
+        return value.replace("$OUTSIDE", outside)
+    if isinstance(value, dict):
+        return {key: _placed(item, outside) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_placed(item, outside) for item in value]
+    return value
+
+
+def closing_line(found: Sequence[Outcome]) -> str:
+    """Return the line that a run ends with."""
+    count = {
+        verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")
+    }
+    skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
+    return f"{count['passed']} passed, {count['failed']} failed{skipped}"
+
+
+def corpus_folder() -> str | None:
+    """Return the folder of the corpus that comes with hcpx, or None."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (
+        os.path.join(here, "_conformance"),
+        os.path.join(os.path.dirname(os.path.dirname(here)), "conformance"),
+    ):
+        if os.path.isdir(folder):
+            return folder
+    return None

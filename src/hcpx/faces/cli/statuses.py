@@ -1,0 +1,50 @@
+"""Exit statuses, and failures that end a command line (Spec 05 section 1, Spec 07)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hcpx.vocabulary.denial import CATALOGUE, Denial, deny
+from hcpx.vocabulary.json_text import encode
+from hcpx.vocabulary.result import Result
+
+BROKEN_PIPE = 141
+"""128 + SIGPIPE, what a shell expects of a program whose reader went away."""
+
+
+def exit_status(result: Result) -> int:
+    """Return 0 for ok, the child's own status where that decided, else the catalogue's."""
+    if result.ok:
+        return 0
+    code = str(result.code)
+    status = CATALOGUE[code].exit
+    if status is not None:
+        return status
+    return result.exit_code if isinstance(result.exit_code, int) and result.exit_code else 1
+
+
+def failure(denial: Denial, *, as_json: bool) -> int:
+    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status."""
+    if as_json:
+        body = {"ok": False, "code": denial.code, "error": denial.error}
+        sys.stdout.buffer.write(encode(body if denial.hint is None else body | {"hint": denial.hint}) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        sys.stderr.write(f"hcpx: {denial.error}\n")
+        if denial.hint is not None:
+            sys.stderr.write(f"hint: {denial.hint}\n")
+    status = CATALOGUE[denial.code].exit
+    return status if status is not None else 1
+
+
+def usage_failure(what: str, *, as_json: bool, hint: str = "hcpx --help") -> int:
+    """Print a usage error."""
+    return failure(deny("usage", what=what, hint=hint), as_json=as_json)
+
+
+def quiet_pipe() -> int:
+    """End quietly after the reader of stdout went away."""
+    # What is still buffered would raise once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return BROKEN_PIPE

@@ -1,0 +1,259 @@
+"""Rules about the schemas of args: valid, closed in themselves, and no way around a gate (Spec 02 section 6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, cast
+
+from hcpx.packs.yaml_nodes import Path
+from hcpx.rendering.traits import declared
+from hcpx.vocabulary.text import nearest
+
+from .rule import Draft, Hit, Rule
+
+_ARG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_MAPS_OF_SCHEMAS: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+_PLAIN_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
+_REFERENCES: Final = ("$ref", "$dynamicRef")
+
+
+def _schemas(draft: Draft) -> Iterator[tuple[str, dict[str, object], Path]]:
+    """Yield verb_key, the schema as it stands in the manifest and its path, of each command that declares args."""
+    import json
+
+    for verb_key, command in draft.pack.commands.items():
+        if command.args_schema is not None and "args" in draft.body("commands", verb_key):
+            yield (
+                verb_key,
+                cast("dict[str, object]", json.loads(command.args_schema)),
+                (
+                    "commands",
+                    verb_key,
+                    "args",
+                ),
+            )
+
+
+def _args_schema(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, path in _schemas(draft):
+        if any(_remote(reference) for _, reference in _references(schema, ())):
+            continue
+        why, where = schema_fault(schema)
+        if why is not None:
+            yield Hit(f"the args schema of {verb_key} is not valid: {why}", _in_manifest(draft, path, where))
+
+
+def _remote_ref(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, path in _schemas(draft):
+        for where, reference in _references(schema, ()):
+            if _remote(reference):
+                message = f"{verb_key}: the reference {reference} leads out of the document"
+                yield Hit(message, _in_manifest(draft, path, where))
+
+
+def _other_dialect(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, path in _schemas(draft):
+        for where, body in _walk(schema, ()):
+            dialect = body.get("$schema", _DIALECT)
+            if not isinstance(dialect, str) or dialect.rstrip("#") != _DIALECT:
+                yield Hit(
+                    f"{verb_key}: {dialect} is no dialect that args are judged by", (*path, *where, "$schema")
+                )
+
+
+def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, path in _schemas(draft):
+        for name in _properties(schema):
+            if _ARG_NAME.fullmatch(name) is None:
+                message = f'{verb_key}: "{name}" is no name of an arg'
+                yield Hit(message, _in_manifest(draft, path, ("properties", name)))
+
+
+def _control_arg(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, path in _schemas(draft):
+        properties = _properties(schema)
+        for name in ("confirm", "apply"):
+            body = properties.get(name, {"type": "boolean"})
+            if not isinstance(body, dict) or cast("dict[str, object]", body).get("type") != "boolean":
+                message = f"{verb_key}: {name} is the runtime's own arg, and boolean"
+                yield Hit(message, _in_manifest(draft, path, ("properties", name)))
+        if "mode" in properties and _holds_mock(properties["mode"]):
+            message = f'{verb_key}: mode "mock" asks for a mock run and never reaches the program'
+            yield Hit(message, _in_manifest(draft, path, ("properties", "mode")))
+
+
+def _holds_mock(schema: object) -> bool:
+    return any(
+        body.get("const") == "mock" or "mock" in cast("list[object]", _listed(body.get("enum")))
+        for _, body in _walk(schema, ())
+    )
+
+
+def _required_unknown(draft: Draft) -> Iterator[Hit]:
+    for verb_key, schema, _ in _schemas(draft):
+        names = declared(schema)
+        if is_open(schema):
+            continue
+        for place, name in enumerate(_listed(draft.body("commands", verb_key).get("required"))):
+            if name not in names:
+                near = nearest(str(name), tuple(names))
+                mend = f"did you mean {near}?" if near else None
+                message = f"{verb_key}: required names {name}, which args does not declare"
+                yield Hit(message, ("commands", verb_key, "required", place), mend)
+
+
+def schema_fault(schema: dict[str, object]) -> tuple[str | None, Path]:
+    """Return why a JSON Schema cannot be used and where in it, or None; nothing outside of it is ever read."""
+    import jsonschema_rs
+
+    try:
+        jsonschema_rs.meta.validate(schema)
+        jsonschema_rs.Draft202012Validator(schema, validate_formats=False, offline=True)
+    except jsonschema_rs.ValidationError as problem:
+        return str(problem.message), tuple(problem.instance_path)
+    except (ValueError, RecursionError) as problem:
+        return str(problem).split("\n", 1)[0], ()
+    return None, ()
+
+
+def _properties(schema: dict[str, object]) -> dict[str, object]:
+    properties = schema.get("properties", {})
+    return cast("dict[str, object]", properties) if isinstance(properties, dict) else {}
+
+
+def is_open(schema: dict[str, object]) -> bool:
+    """Tell whether a schema lets args through that it does not name."""
+    closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
+    return not closed or bool(schema.get("patternProperties"))
+
+
+def _walk(schema: object, path: Path) -> Iterator[tuple[Path, dict[str, object]]]:
+    """Yield every place of a schema where keywords stand; values that only look like schemas are left out."""
+    if isinstance(schema, list):
+        for place, item in enumerate(cast("list[object]", schema)):
+            yield from _walk(item, (*path, place))
+    if not isinstance(schema, dict):
+        return
+    body = cast("dict[str, object]", schema)
+    yield path, body
+    for keyword, value in body.items():
+        if keyword in _MAPS_OF_SCHEMAS and isinstance(value, dict):
+            for name, item in cast("dict[str, object]", value).items():
+                yield from _walk(item, (*path, keyword, name))
+        elif keyword not in _PLAIN_VALUES:
+            yield from _walk(value, (*path, keyword))
+
+
+def _references(schema: object, path: Path) -> Iterator[tuple[Path, str]]:
+    for where, body in _walk(schema, path):
+        for keyword in _REFERENCES:
+            if keyword in body:
+                yield (*where, keyword), str(body[keyword])
+
+
+def _remote(reference: str) -> bool:
+    return not reference.startswith("#")
+
+
+def _in_manifest(draft: Draft, path: Path, where: Path) -> Path:
+    """Return where a part of the compiled schema stands in the manifest, which may leave out `properties`."""
+    node = draft.tree.at(path)
+    whole = node is not None and node.child("type") is not None and draft.body(*path).get("type") == "object"
+    return (*path, *(where if whole or where[:1] != ("properties",) else where[1:]))
+
+
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+RULES: Final = (
+    Rule(
+        code="args_schema",
+        severity="error",
+        demand="args is valid JSON Schema 2020-12.",
+        mend="see the JSON Schema specification",
+        check=_args_schema,
+        refused=(
+            "commands: {look: {cli: [tool], args: {n: {type: integr}}}}",
+            "commands: {look: {cli: [tool], args: {n: {pattern: '('}}}}",
+            "commands: {look: {cli: [tool], args: {n: {$ref: '#/$defs/none'}}}}",
+            "commands: {look: {cli: [tool], args: {n: 5}}}",
+            "commands: {look: {cli: [tool], args: {type: object, properties: [n]}}}",
+        ),
+        fine=(
+            "commands: {look: {cli: [tool], args: {type: object, properties: {n: {$ref: '#/$defs/n'}}, "
+            "$defs: {n: {type: integer}}}}}",
+            "commands: {look: {cli: [tool], args: {n: {type: string, x-secret: true}, m: true}}}",
+        ),
+    ),
+    Rule(
+        code="remote_ref",
+        severity="error",
+        demand="A reference in args stays inside the schema.",
+        mend="write the schema out, or put it under $defs",
+        check=_remote_ref,
+        refused=(
+            "commands: {look: {cli: [tool], args: {n: {$ref: 'https://x.example/n.json'}}}}",
+            "commands: {look: {cli: [tool], args: {n: {anyOf: [{$ref: 'file:///etc/passwd'}]}}}}",
+            "commands: {look: {cli: [tool], args: {n: {$dynamicRef: 'other.json#x'}}}}",
+        ),
+        fine=("commands: {look: {cli: [tool], args: {n: {const: {$ref: other.json}}}}}",),
+    ),
+    Rule(
+        code="other_dialect",
+        severity="error",
+        demand="$schema, where it is given, names JSON Schema 2020-12.",
+        mend=f"remove $schema, or set it to {_DIALECT}",
+        check=_other_dialect,
+        refused=(
+            "commands: {look: {cli: [tool], args: {type: object, "
+            "$schema: 'http://json-schema.org/draft-07/schema#'}}}",
+        ),
+        fine=(f"commands: {{look: {{cli: [tool], args: {{type: object, $schema: '{_DIALECT}'}}}}}}",),
+    ),
+    Rule(
+        code="bad_arg_name",
+        severity="error",
+        demand="An arg's name is letters, digits, dashes and underscores, a letter or underscore first.",
+        mend="rename it",
+        check=_bad_arg_name,
+        refused=(
+            "commands: {look: {cli: [tool], args: {2nd: {type: string}}}}",
+            "commands: {look: {cli: [tool], args: {type: object, properties: {a b: {type: string}}}}}",
+        ),
+        fine=("commands: {look: {cli: [tool], args: {_a-B2: {type: string}}}}",),
+    ),
+    Rule(
+        code="control_arg",
+        severity="error",
+        demand='confirm and apply, where args declares them, are boolean, and mode does not hold "mock".',
+        mend="set type: boolean; for mode choose another value or name",
+        check=_control_arg,
+        refused=(
+            "commands: {look: {cli: [tool], args: {confirm: {type: string}}}}",
+            "commands: {look: {cli: [tool], args: {apply: {}}}}",
+            "commands: {look: {cli: [tool], args: {apply: {type: [boolean, string]}}}}",
+            "commands: {look: {cli: [tool], args: {mode: {enum: [fast, mock]}}}}",
+            "commands: {look: {cli: [tool], args: {mode: {anyOf: [{const: mock}, {const: fast}]}}}}",
+        ),
+        fine=(
+            "commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",
+        ),
+    ),
+    Rule(
+        code="required_unknown",
+        severity="error",
+        demand="required names args that are declared; else the command could never be called.",
+        mend="declare the arg, or take it out of required",
+        check=_required_unknown,
+        refused=("commands: {look: {cli: [tool], args: {name: {type: string}}, required: [nam]}}",),
+        fine=(
+            "commands: {look: {cli: [tool], args: {name: {type: string}}, required: [name]}}",
+            "commands: {look: {cli: [tool], args: {type: object, additionalProperties: true}, required: [x]}}",
+        ),
+    ),
+)

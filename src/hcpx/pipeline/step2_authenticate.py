@@ -1,0 +1,28 @@
+"""Step 2, authenticate: a live session, and what land and workspace need of its project."""
+
+from __future__ import annotations
+
+from hcpx.ports import Call, Ports
+from hcpx.vocabulary.denial import Denial, deny
+from hcpx.vocabulary.principal import Session
+
+from .stages import Authenticated, Resolved
+
+
+def identify(ports: Ports, call: Call) -> Session | Denial:
+    """Return the live session behind a call; a call without one learns nothing (Spec 01 section 3)."""
+    session = call.session if call.session is not None else ports.sessions.live(call.credential)
+    return session if session is not None else deny("unauthenticated")
+
+
+def admit(ports: Ports, resolved: Resolved) -> Authenticated | Denial:
+    """Ask for the project that land `brain` (first) and workspace `project` need, and open its directory."""
+    target = resolved.target
+    project = target.session.project
+    if target.row.land == "brain" and project is None:
+        return deny("project_required", what="privacy.land brain")
+    if target.pack.wrap is None or target.pack.wrap.workspace != "project":
+        return Authenticated(resolved, None)
+    if project is None:
+        return deny("project_required", what="workspace project")
+    return Authenticated(resolved, ports.directories.open(project.directory))

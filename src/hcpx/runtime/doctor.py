@@ -1,0 +1,108 @@
+"""What `hcpx doctor` looks at: each check says what holds, and the one command that would mend it.
+
+No check names a host path or another tenant, since sessions without any grant may ask (Spec 02 section 5).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hcpx.audit.verify import verify_all
+from hcpx.audit.views import AuditViews
+from hcpx.packs.bootstrap.handlers import Check
+from hcpx.ports import StoreUnavailable
+
+if TYPE_CHECKING:
+    from .parts import Parts
+
+Look = Callable[["Parts"], Check | Sequence[Check]]
+
+_EARLIEST: Final = 1_735_689_600
+"""2025-01-01: a clock before that was never set."""
+
+
+def checks(parts: Parts) -> Sequence[Check]:
+    """Run every check; one that cannot be run has failed."""
+    return [check for name, look in _CHECKS.items() for check in _checked(name, look, parts)]
+
+
+def _checked(name: str, look: Look, parts: Parts) -> Sequence[Check]:
+    try:
+        found = look(parts)
+    except (StoreUnavailable, OSError):
+        return [
+            Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")
+        ]
+    return [found] if isinstance(found, Check) else found
+
+
+def _store(parts: Parts) -> Check:
+    return Check("store", ok=True, detail=f"opens, schema {parts.database.schema()}")
+
+
+def _audit(parts: Parts) -> Check:
+    verdicts = verify_all(parts.chains)
+    records = sum(verdict.records for verdict in verdicts)
+    if any(verdict.broken is not None for verdict in verdicts):
+        return Check("audit", ok=False, detail="a chain is broken", fix="hcpx audit verify")
+    return Check("audit", ok=True, detail=f"{records} records, every chain holds")
+
+
+def _outcomes(parts: Parts) -> Check:
+    unknown = AuditViews(parts.chains, parts.intents, parts.processes).unknown()
+    if unknown:
+        detail = f"of {len(unknown)} call(s) nobody knows how they ended"
+        return Check("outcomes", ok=False, detail=detail, fix="hcpx audit list --outcome unknown")
+    return Check("outcomes", ok=True, detail="every call that began has ended or still runs")
+
+
+def _sandbox(parts: Parts) -> Sequence[Check]:
+    from hcpx.adapters.assembly import sandbox_facts
+
+    facts = sandbox_facts(parts.sandbox_mode, parts.state)
+    return [Check(fact.name, ok=fact.ok, detail=fact.detail, fix=fact.fix or None) for fact in facts]
+
+
+def _vault(parts: Parts) -> Check:
+    status = parts.vault.status()
+    if status.problem is not None:
+        return Check("vault", ok=False, detail="its key cannot be had", fix="hcpx vault status")
+    return Check("vault", ok=True, detail=f"{status.secrets} secret(s), encrypted")
+
+
+def _search_path(parts: Parts) -> Check:
+    bad = [folder for folder in parts.settings.path.split(":") if not _is_safe(folder)]
+    if bad:
+        detail = f"{len(bad)} folder(s) of the search path can be written by anybody"
+        return Check("search path", ok=False, detail=detail, fix="chmod o-w those folders")
+    return Check(
+        "search path",
+        ok=True,
+        detail=f"{len(parts.settings.path.split(':'))} folders, none writable by anybody",
+    )
+
+
+def _is_safe(folder: str) -> bool:
+    try:
+        return not os.stat(folder).st_mode & 0o002
+    except FileNotFoundError:
+        return True
+
+
+def _clock(parts: Parts) -> Check:
+    if parts.clock.now() < _EARLIEST:
+        return Check("clock", ok=False, detail="the clock was never set", fix="set the clock of this machine")
+    return Check("clock", ok=True, detail="is set")
+
+
+_CHECKS: Final[dict[str, Look]] = {
+    "store": _store,
+    "audit": _audit,
+    "outcomes": _outcomes,
+    "sandbox": _sandbox,
+    "vault": _vault,
+    "search path": _search_path,
+    "clock": _clock,
+}

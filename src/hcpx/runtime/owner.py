@@ -1,0 +1,139 @@
+"""What only the store's owner may change (Spec 06 section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hcpx.adapters.assembly import host_program
+from hcpx.store.errors import NotFound, Refused
+from hcpx.store.grant_rows import GrantRows
+from hcpx.store.host_rows import SettingRows
+from hcpx.store.principals import Principals
+from hcpx.store.projects import Projects
+from hcpx.store.session_rows import NewSession, SessionRow, SessionRows
+from hcpx.vocabulary.capability import ANY, NEEDED, Grant
+from hcpx.vocabulary.pack import BOOTSTRAP
+from hcpx.vocabulary.text import nearest
+
+if TYPE_CHECKING:
+    from .bindings import BindingDesk
+    from .pack_desk import PackDesk
+    from .parts import Parts
+
+CONFIGURABLE = {"sandbox": ("sandbox", "native-local")}
+"""What `hcpx config set` knows, with the values each may have."""
+
+
+class Owner:
+    """The owner's desk. What it changes is on disk when a method returns.
+
+    Raises `NotFound`, `Exists` and `Refused` with messages for people, and `StoreUnavailable`.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.grants = GrantRows(parts.database, parts.clock)
+        self.sessions = SessionRows(parts.database, parts.clock)
+        self.principals = Principals(parts.database, parts.clock)
+        self.projects = Projects(parts.database, parts.clock)
+        self.allow_list = parts.allow_list
+        self.overlays = parts.overlays
+        self._settings = SettingRows(parts.database)
+
+    @cached_property
+    def session(self) -> SessionRow:
+        """The owner's own session: what is activated there is what the owner uses without a token."""
+        return self.sessions.owner()
+
+    @property
+    def tenant(self) -> str:
+        """The tenant of the owner's session."""
+        return self.session.tenant
+
+    @property
+    def packs(self) -> PackDesk:
+        """Installed packs and their activations."""
+        from .pack_desk import PackDesk
+
+        return PackDesk(self._parts, self)
+
+    @property
+    def bindings(self) -> BindingDesk:
+        """Connected credentials."""
+        from .bindings import BindingDesk
+
+        return BindingDesk(self._parts, self)
+
+    def new_session(
+        self,
+        *,
+        principal: str | None = None,
+        actor: str | None = None,
+        tenant: str | None = None,
+        project: str | None = None,
+        packs: Sequence[str] = (),
+        verbs: Sequence[str] = (),
+        read_only: bool = False,
+        ttl_s: float | None = None,
+    ) -> tuple[str, SessionRow]:
+        """Make a session and return its token, which is stored nowhere, with it.
+
+        Named packs, commands or `read_only` narrow it; without any of them it has the principal's rights. It has the
+        owner's activations, or those of the named packs: a pack that the owner has not activated is `NotFound`.
+        """
+        held = self.sessions.owner().activations
+        for pack_id in packs:
+            if pack_id not in held and pack_id != BOOTSTRAP:
+                raise NotFound(f"pack {pack_id} is not activated; run: hcpx activate {pack_id}")
+        return self.sessions.new(
+            NewSession(
+                tenant=tenant if tenant is not None else self.tenant,
+                principal=principal if principal is not None else self.session.principal,
+                actor=actor,
+                project=project,
+                scope=_scope(packs, verbs, read_only=read_only),
+                expires_at=None if ttl_s is None else self._parts.clock.now() + ttl_s,
+                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held}
+                if packs
+                else dict(held),
+            )
+        )
+
+    def grant(self, principal: str, grant: Grant, tenant: str | None = None) -> None:
+        """Give a right. Raises `Refused` for what is no grant, `Exists` where the very same one is there."""
+        self.grants.add(tenant if tenant is not None else self.tenant, principal, grant)
+
+    def allow(self, name: str) -> str:
+        """Put a program of this host on the allow-list and return its real path."""
+        real = host_program(name, self._parts.settings.path)
+        if real is None:
+            raise NotFound(f"no program {name!r} on the search path {self._parts.settings.path}")
+        self._parts.allow_list.allow(name, real)
+        return real
+
+    def settings(self) -> dict[str, str]:
+        """Return what was configured."""
+        return dict(self._settings.all())
+
+    def configure(self, name: str, value: str | None) -> None:
+        """Write a setting, or with None go back to its default. An unknown name or value is `Refused`."""
+        if name not in CONFIGURABLE:
+            near = nearest(name, tuple(CONFIGURABLE))
+            meant = f", did you mean {near}?" if near else f"; known are {', '.join(CONFIGURABLE)}"
+            raise Refused(f"unknown setting {name!r}{meant}")
+        if value is None:
+            self._settings.remove(name)
+        elif value not in CONFIGURABLE[name]:
+            raise Refused(f"{name} is one of {', '.join(CONFIGURABLE[name])}, not {value!r}")
+        else:
+            self._settings.put(name, value)
+
+
+def _scope(packs: Sequence[str], verbs: Sequence[str], *, read_only: bool) -> tuple[Grant, ...] | None:
+    if not packs and not verbs and not read_only:
+        return None
+    capabilities = ("verb.exec.read",) if read_only else tuple(NEEDED.values())
+    keys = tuple(verbs) or (ANY,)
+    return tuple(Grant(capability, pack, keys) for pack in packs or (ANY,) for capability in capabilities)
