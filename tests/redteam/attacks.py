@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""What a hostile program would try. Runs as it is, inside and outside of a sandbox, with the standard library alone.
+"""What a hostile program would try. Runs as it is, inside and outside of a sandbox, with the standard library
+alone.
 
-`attacks.py NAME` tries one of them and prints JSON: whether it worked, and the evidence. An attack returns its
-evidence; one that returns None or raises has failed. `facts.json` tells of the targets that were laid out for it.
+`attacks.py NAME` tries one of them and prints JSON: whether it worked, and the evidence. An attack returns
+its evidence; one that returns None or raises has failed. `facts.json` tells of the targets that were laid out
+for it.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def call(name_x86: int, name_arm: int, *arguments: object) -> int:
 
 
 def reaches(numbers: tuple[int, int], *arguments: object) -> str | None:
-    """Tell whether a call gets past every guard: the kernel then finds fault with the arguments, not with us."""
+    """Tell whether a call gets past every guard: the kernel then finds fault with the arguments."""
     try:
         return f"answered {call(*numbers, *arguments)}"
     except OSError as error:
@@ -62,7 +64,7 @@ def child(work: Callable[[], str | None]) -> str | None:
     return os.read(reading, 65536).decode() or None
 
 
-# --- files -----------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def contains(path: str, facts: Facts) -> str | None:
@@ -249,7 +251,7 @@ def other_users_file(facts: Facts) -> str | None:
     return "read" if facts["secret"] in pathlib.Path("foreign").read_text() else None
 
 
-# --- /proc and /sys --------------------------------------------------------------------------------------------
+# --- /proc and /sys -------------------------------------------------------------------------------
 
 
 def search_proc(name: str, facts: Facts, needle: str) -> str | None:
@@ -335,10 +337,10 @@ def cgroup_tree(_: Facts) -> str | None:
     return "opened for writing"
 
 
-# --- network and sockets ---------------------------------------------------------------------------------------
+# --- network and sockets --------------------------------------------------------------------------
 
 
-def connected(family: int, kind: int, address: object, facts: Facts) -> str | None:
+def connected(family: int, kind: int, address: Any, facts: Facts) -> str | None:
     with socket.socket(family, kind) as one:
         one.settimeout(2)
         one.connect(address)
@@ -423,7 +425,7 @@ def host_interfaces(facts: Facts) -> str | None:
     )
 
 
-# --- other processes -------------------------------------------------------------------------------------------
+# --- other processes ------------------------------------------------------------------------------
 
 
 def signal_victim(facts: Facts) -> str | None:
@@ -494,7 +496,7 @@ def shared_memory(facts: Facts) -> str | None:
     return "read" if address and facts["secret"].encode() in ctypes.string_at(address, 64) else None
 
 
-# --- the kernel ------------------------------------------------------------------------------------------------
+# --- the kernel -----------------------------------------------------------------------------------
 
 
 def unshare_user(_: Facts) -> str | None:
@@ -621,7 +623,7 @@ def personality(_: Facts) -> str | None:
     return child(lambda: f"answered {call(135, 92, 0x0040000)}")
 
 
-# --- the terminal ----------------------------------------------------------------------------------------------
+# --- the terminal ---------------------------------------------------------------------------------
 
 
 def type_into(request: int) -> str | None:
@@ -646,7 +648,7 @@ def terminal_input_high_bits(_: Facts) -> str | None:
 
 
 def line_discipline(_: Facts) -> str | None:
-    _, secondary = os.openpty()
+    _primary, secondary = os.openpty()
     fcntl.ioctl(secondary, 0x5423, struct.pack("i", 0))
     return "set"
 
@@ -655,7 +657,7 @@ def read_stdin(facts: Facts) -> str | None:
     return "read" if facts["secret"] in sys.stdin.read() else None
 
 
-# --- rights ----------------------------------------------------------------------------------------------------
+# --- rights ---------------------------------------------------------------------------------------
 
 
 def capabilities(_: Facts) -> str | None:
@@ -678,7 +680,7 @@ def environment(facts: Facts) -> str | None:
     return "inherited" if facts["runtime_env"] in os.environ.values() else None
 
 
-# --- exhaustion ------------------------------------------------------------------------------------------------
+# --- exhaustion -----------------------------------------------------------------------------------
 
 
 def fork_bomb(facts: Facts) -> str | None:

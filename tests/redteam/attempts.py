@@ -1,4 +1,4 @@
-"""The attempts of the red team: what each one is, and where its proof (the uncontrolled run) can be had at all."""
+"""The attempts of the red team: what each one is, and where it works when nothing holds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ NOT_BY_THE_FALLBACK = frozenset({"see_processes", "host_name_seen", "fill_home"}
 class Attempt(NamedTuple):
     """`attack` is the function of attacks.py; `where` the settings in which it works when nothing holds it.
 
-    `unpromised` names the settings in which a sandbox does not claim to hold it: docs/concepts/sandbox.md says so too.
+    `unpromised` names the settings in which a sandbox does not claim to hold it: docs/concepts/sandbox.md
+    says so too.
     """
 
     attack: str

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -48,7 +47,7 @@ def _lay_out(folder: str, uid: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def rows() -> Iterator[dict[str, Rows]]:
+def rows() -> dict[str, Rows]:
     """Every attempt's outcome: by setting, then by attack."""
     for setting in settings():
         folder = tempfile.mkdtemp(prefix="hcpx-redteam-")
@@ -65,7 +64,7 @@ def rows() -> Iterator[dict[str, Rows]]:
             _rows[setting] = {row["attack"]: row for row in found}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    yield _rows
+    return _rows
 
 
 def _word(cell: dict[str, Any] | None) -> str:

@@ -1,4 +1,5 @@
-"""Lays out the targets, tries every attempt there without and with a sandbox, and prints one JSON line for each.
+"""Lays out the targets, tries every attempt there without and with a sandbox, and prints one JSON line for
+each.
 
 `python -m tests.redteam.ground SETTING BACKEND FOLDER`: a process of its own, so that it can have any uid.
 """
@@ -76,13 +77,10 @@ class Ground:
         unique = f"hcpx-{os.getpid()}-{os.urandom(4).hex()}"
         self.leftovers = [self._write(f"/tmp/{unique}"), self._write(f"/dev/shm/{unique}")]
         disks = [
-            path
-            for path in (
-                *glob.glob("/dev/vd?"),
-                *glob.glob("/dev/sd?"),
-                *glob.glob("/dev/nvme?n?"),
-                "/dev/mem",
-            )
+            *glob.glob("/dev/vd?"),
+            *glob.glob("/dev/sd?"),
+            *glob.glob("/dev/nvme?n?"),
+            "/dev/mem",
         ]
         self.facts |= {
             "secret_file": os.path.join(self.outside, "secret"),
@@ -183,7 +181,14 @@ class Ground:
         argv = [os.path.join(self.pack, "attacks.py"), attack]
         env = {**os.environ, "HOME": self.folder}
         ended = subprocess.run(
-            argv, cwd=self.workspace, env=env, stdin=reading, capture_output=True, close_fds=False, timeout=60
+            argv,
+            cwd=self.workspace,
+            env=env,
+            stdin=reading,
+            capture_output=True,
+            check=False,
+            close_fds=False,
+            timeout=60,
         )
         os.close(reading)
         return self._told(attack, ended.stdout, ended.stderr)

@@ -1,4 +1,4 @@
-"""Each attempt works when nothing holds it, and fails in the sandbox (Spec 04; the table is printed at the end)."""
+"""Each attempt works when nothing holds it, and fails in the sandbox (Spec 04)."""
 
 from __future__ import annotations
 

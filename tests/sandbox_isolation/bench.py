@@ -32,7 +32,7 @@ class Bench:
         os.chmod(self.pack, 0o755)
         chosen = choose("sandbox", Places(self.state, (self.private,)), (kind,))
         if isinstance(chosen, NotStarted):
-            raise RuntimeError(chosen.why)
+            raise RuntimeError(chosen.why)  # noqa: TRY004 - a value of the machine's, not of a wrong type
         self.backend: Backend = chosen
 
     def program(self, name: str, text: str) -> str:
@@ -43,7 +43,7 @@ class Bench:
         return str(path)
 
     def job(self, program: str, *argv: str, directory: Any = None, **more: Any) -> Job:
-        """A job in the private workspace; fields of Limits and of Job by name, `secrets` for the private files."""
+        """A job in the private workspace; fields of Limits and Job by name, `secrets` for private files."""
         secrets = more.pop("secrets", ())
         limits = {name: more.pop(name) for name in list(more) if name in Limits.__struct_fields__}
         fields: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import pathlib
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,17 +12,23 @@ from hcpx.sandbox.cgroup import MEMORY, PIDS, Site
 from hcpx.sandbox.job import Ended
 from tests.sandbox_isolation.bench import Bench
 
-V1 = "32 31 0:29 / {at}/pids rw,relatime - cgroup cgroup rw,pids\n33 31 0:30 / {at}/memory rw - cgroup cgroup rw,memory\n"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+V1 = (
+    "32 31 0:29 / {at}/pids rw,relatime - cgroup cgroup rw,pids\n"
+    "33 31 0:30 / {at}/memory rw - cgroup cgroup rw,memory\n"
+)
 V2 = "35 24 0:30 {root} {at} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 
 
-def _sites(tmp_path: pathlib.Path, mounts: str, own: str) -> list[Site]:
+def _sites(tmp_path: Path, mounts: str, own: str) -> list[Site]:
     lines = mounts.format(at=tmp_path, root="/").splitlines()
     paths = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in own.splitlines()}
     return [site for line in lines for site in cgroup._of_mount(line + "\n", paths)]
 
 
-def test_version_1_bounds_below_our_own_group(tmp_path: pathlib.Path) -> None:
+def test_version_1_bounds_below_our_own_group(tmp_path: Path) -> None:
     found = _sites(tmp_path, V1, "9:pids:/\n4:memory:/outer/ours\n0::/\n")
     assert found == [
         Site(f"{tmp_path}/pids", (PIDS,), 1),
@@ -30,7 +36,7 @@ def test_version_1_bounds_below_our_own_group(tmp_path: pathlib.Path) -> None:
     ]
 
 
-def test_version_2_bounds_beside_our_own_group(tmp_path: pathlib.Path) -> None:
+def test_version_2_bounds_beside_our_own_group(tmp_path: Path) -> None:
     folder = tmp_path / "user.slice" / "app.slice"
     folder.mkdir(parents=True)
     (folder / "cgroup.subtree_control").write_text("cpu memory pids\n")
@@ -38,22 +44,24 @@ def test_version_2_bounds_beside_our_own_group(tmp_path: pathlib.Path) -> None:
     assert found == [Site(str(folder), (MEMORY, PIDS), 2)]
 
 
-def test_version_2_at_the_root_of_a_container(tmp_path: pathlib.Path) -> None:
+def test_version_2_at_the_root_of_a_container(tmp_path: Path) -> None:
     (tmp_path / "cgroup.subtree_control").write_text("\n")
     assert _sites(tmp_path, V2, "0::/\n") == []
     (tmp_path / "cgroup.subtree_control").write_text("pids\n")
     assert _sites(tmp_path, V2, "0::/\n") == [Site(str(tmp_path), (PIDS,), 2)]
 
 
-@pytest.mark.parametrize("mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"])
-def test_what_cannot_be_read_bounds_nothing(tmp_path: pathlib.Path, mounts: str) -> None:
+@pytest.mark.parametrize(
+    "mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"]
+)
+def test_what_cannot_be_read_bounds_nothing(tmp_path: Path, mounts: str) -> None:
     (tmp_path / "mountinfo").write_text(mounts)
     (tmp_path / "cgroup").write_text("0::/\n")
     assert cgroup.find(str(tmp_path / "mountinfo"), str(tmp_path / "cgroup")) == cgroup.Sites()
     assert cgroup.find(str(tmp_path / "none"), str(tmp_path / "none")) == cgroup.Sites()
 
 
-def test_a_site_that_refuses_is_none(tmp_path: pathlib.Path) -> None:
+def test_a_site_that_refuses_is_none(tmp_path: Path) -> None:
     (tmp_path / "mountinfo").write_text(V1.format(at=tmp_path))
     (tmp_path / "cgroup").write_text("9:pids:/\n4:memory:/\n")
     (tmp_path / "pids").mkdir()

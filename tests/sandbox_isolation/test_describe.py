@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import subprocess
+from typing import TYPE_CHECKING
 
 from hcpx.sandbox.choose import Places, choose
 from hcpx.sandbox.describe import describe
 from hcpx.sandbox.job import NotStarted
 from tests.redteam.people import NOBODY, as_user, python
 from tests.sandbox_isolation.bench import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_doctor_names_backend_memory_and_processes(bench: Bench) -> None:
@@ -26,7 +29,7 @@ def test_native_local_says_what_it_does_not_hold(bench: Bench) -> None:
     assert fact.detail.startswith("native-local: no isolation")
 
 
-def test_with_no_backend_the_reason_names_the_way_out(tmp_path: pathlib.Path) -> None:
+def test_with_no_backend_the_reason_names_the_way_out(tmp_path: Path) -> None:
     chosen = choose("sandbox", Places(str(tmp_path / "state"), (str(tmp_path / "private"),)), ())
     assert isinstance(chosen, NotStarted)
     assert chosen.code == "sandbox_unavailable"

@@ -1,4 +1,4 @@
-"""The runtime killed at any moment leaves no running program, and none that ran without its limits (Spec 04 section 3)."""
+"""The runtime killed at any moment leaves no running program, and none that ran without its limits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def _groups(pid: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("uid", UIDS)
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
-def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.Path, uid: int, kind: str) -> None:
+def test_a_runtime_killed_at_any_moment_leaves_no_program(
+    open_folder: pathlib.Path, uid: int, kind: str
+) -> None:
     if kind == "landlock" and abi() < ABI:
         pytest.skip("this kernel has no Landlock of ABI 6 or newer")
     rng = random.Random(4)
@@ -60,7 +62,7 @@ def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.P
             [*command, str(folder), word],
             word,
             folder,
-            rng.uniform(0, 0.04 if kind == "bubblewrap" else 0.12),
+            rng.uniform(0, 0.06 if kind == "bubblewrap" else 0.12),
         )
     assert started > 0, "no moment was late enough to prove anything"
 
@@ -112,9 +114,8 @@ def state(tmp_path: pathlib.Path) -> str:
 
 def _crashed(state: str, code: str) -> None:
     """Write a journal in a process that ends without clearing up."""
-    text = (
-        f"import os, sys\nfrom hcpx.sandbox.journal import Journal\njournal = Journal({state!r})\n{code}\nos._exit(0)\n"
-    )
+    made = f"from hcpx.sandbox.journal import Journal\njournal = Journal({state!r})\n"
+    text = f"import os, sys\n{made}{code}\nos._exit(0)\n"
     subprocess.run([sys.executable, "-c", text], env={"PYTHONPATH": str(ROOT / "src")}, check=True)
 
 
@@ -130,7 +131,7 @@ def test_05_a_process_that_was_never_recorded_is_known_by_its_stdin(state: str) 
     import socket
 
     ours, theirs = socket.socketpair()
-    sleeper = subprocess.Popen(["/bin/sleep", "60"], stdin=theirs)
+    sleeper = subprocess.Popen(["/bin/sleep", "60"], stdin=theirs.fileno())
     _crashed(state, f"journal.begin(stdin={os.fstat(theirs.fileno()).st_ino})")
     theirs.close()
     assert sweep(state) == Swept(1, 1, 0)

@@ -68,9 +68,11 @@ def test_an_entry_that_is_no_host_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1",
-        "fec0::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
+        "127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+        "0.0.0.0",  # noqa: S104 - an address to refuse
+        "224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1",
+        "fc00::1", "fec0::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+        "2002:7f00:1::", "2001:db8::1",
         "2002:a9fe:a9fe::1", "::7f00:1",
     ],
 )  # fmt: skip
@@ -104,7 +106,7 @@ class Web(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"got " + self.rfile.read(length))
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
         pass
 
 
@@ -117,25 +119,10 @@ def web() -> Iterator[int]:
 @pytest.fixture
 def tls(bench: Bench) -> Iterator[int]:
     key, certificate = os.path.join(bench.folder, "key.pem"), os.path.join(bench.pack, "certificate.pem")
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-keyout",
-            key,
-            "-out",
-            certificate,
-            "-days",
-            "2",
-        ]
-        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        check=True,
-        capture_output=True,
-    )
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    argv = [*make.split(), "-addext", names, "-keyout", key, "-out", certificate]
+    subprocess.run(argv, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
@@ -191,7 +178,7 @@ def test_there_is_no_way_around_the_proxy(bench: Bench, web: int) -> None:
 @pytest.mark.slow
 def test_the_proxy_ends_with_the_run(bench: Bench, web: int) -> None:
     before = threading.active_count()
-    script = f"curl -sS http://127.0.0.1:{web}/ >/dev/null; (setsid sh -c 'exec 3<>/dev/null; sleep 60' &) ; echo end"
+    script = f"curl -sS http://127.0.0.1:{web}/ >/dev/null; (setsid sleep 60 &); echo end"
     told = bench.backend.run(bench.shell(script, network=(f"127.0.0.1:{web}",)))
     assert isinstance(told, Ended)
     assert threading.active_count() == before

@@ -70,7 +70,7 @@ def test_02_nothing_is_mounted_below_what_a_caller_controls(bench: Bench) -> Non
 def test_03_a_gate_whose_runtime_is_gone_never_opens(tmp_path: pathlib.Path, said: bytes) -> None:
     ours, theirs = socket.socketpair()
     argv = ["/bin/sh", "-c", SCRIPT, "gate", "2048", "64", "-", "-", "/usr/bin/touch", str(tmp_path / "ran")]
-    gate = subprocess.Popen(argv, stdin=theirs)
+    gate = subprocess.Popen(argv, stdin=theirs.fileno())
     theirs.close()
     ours.send(said)
     ours.close()
@@ -84,9 +84,10 @@ def test_03_a_gate_that_cannot_set_a_limit_never_opens(tmp_path: pathlib.Path, f
     argv = ["/bin/sh", "-c", SCRIPT, "gate", *figures, "/usr/bin/touch", str(tmp_path / "ran")]
     with ours, theirs:
         ours.send(b"\n")
-        gate = subprocess.run(argv, stdin=theirs, stderr=subprocess.DEVNULL, check=False, timeout=10)
+        gate = subprocess.run(argv, stdin=theirs.fileno(), stderr=subprocess.DEVNULL, check=False, timeout=10)
         theirs.close()
         assert gate.returncode != 0
+        assert ours.recv(10) == b"ready\n"
         assert ours.recv(10) == b""
     assert not (tmp_path / "ran").exists()
 
@@ -94,9 +95,8 @@ def test_03_a_gate_that_cannot_set_a_limit_never_opens(tmp_path: pathlib.Path, f
 @pytest.mark.slow
 def test_04_a_kill_reaches_every_process_inside(bench: Bench) -> None:
     word = f"337.{os.getpid()}"
-    script = (
-        f"trap '' TERM HUP; for i in 1 2 3; do setsid sh -c \"trap '' TERM HUP; sleep {word}\" & done; sleep {word}"
-    )
+    deaf = f"trap '' TERM HUP; sleep {word}"
+    script = f'for i in 1 2 3; do setsid sh -c "{deaf}" & done; {deaf}'
     job = bench.shell(script, timeout_s=0.3)
     assert isinstance(bench.backend.run(job), Ended)
     assert processes(word) == []

@@ -56,7 +56,8 @@ def test_jq_works(bench: Bench) -> None:
 
 
 def test_node_works(bench: Bench) -> None:
-    script = "require('child_process').execFile('id', ['-un'], (e, out) => console.log(e, out.trim(), process.cwd()))"
+    told = "(e, out) => console.log(e, out.trim(), process.cwd())"
+    script = f"require('child_process').execFile('id', ['-un'], {told})"
     assert output(bench, "node", "-e", script) == "null sandbox /workspace\n"
 
 
@@ -74,7 +75,8 @@ def test_python_works_with_threads_and_processes(bench: Bench) -> None:
 
 def test_a_private_file_is_there_for_its_owner_alone(bench: Bench) -> None:
     file = PrivateFile("token.json", b"\x00secret", "TOKEN_FILE")
-    script = 'stat -c "%a %U" "$TOKEN_FILE" "$(dirname "$TOKEN_FILE")"; od -An -c "$TOKEN_FILE"; echo "$TOKEN_FILE"'
+    script = 'stat -c "%a %U" "$TOKEN_FILE" "$(dirname "$TOKEN_FILE")"; od -An -c "$TOKEN_FILE"'
+    script += '; echo "$TOKEN_FILE"'
     told = output(bench, "sh", "-c", script, secrets=(file,)).split("\n")
     assert told[0:2] == ["600 sandbox", "700 sandbox"]
     assert told[2].split() == ["\\0", *"secret"]

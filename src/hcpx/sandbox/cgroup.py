@@ -1,8 +1,8 @@
 """Bounds for a whole tree of processes, by control groups where they can be had (Spec 04 section 3, memory).
 
-A group is made below this process's own, so that bounds which already hold for us go on holding. Version 1 has a
-hierarchy for each controller; in version 2 a group that holds processes cannot hand controllers to one below it, so
-there the new group is made beside our own, where the folder above allows it.
+A group is made below this process's own, so that bounds which already hold for us go on holding. Version 1
+has a hierarchy for each controller; in version 2 a group that holds processes cannot hand controllers to one
+below it, so there the new group is made beside our own, where the folder above allows it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _of_mount(line: str, paths: dict[str, str]) -> list[Site]:
 
 
 def _inside(point: str, root: str, path: str) -> str:
-    """Return the folder of our own group as this mount shows it (a container's mount begins at its own group)."""
+    """Return the folder of our own group as this mount shows it: a container's begins at its own group."""
     below = path[len(root) :] if root != "/" and path.startswith(root) else path
     return point if below in {"", "/"} or below.startswith("/..") else point + "/" + below.strip("/")
 

@@ -1,4 +1,4 @@
-"""Which backend runs the jobs of this runtime, on this machine (Spec 04 section 1). Never a weaker one in silence."""
+"""Which backend runs the jobs of this runtime; never a weaker one in silence (Spec 04 section 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sandbox holds on this machine, in words, and the one command that would make it hold more (for `doctor`)."""
+"""What the sandbox holds on this machine, and the one command that would make it hold more, for doctor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIXED_IN = (0, 12)
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """One thing that doctor reports; `fix` is a command or sentence, empty where nothing is to be done. No host paths."""
+    """One thing that doctor reports, without host paths; `fix` is empty where nothing is to be done."""
 
     name: str
     ok: bool
@@ -52,9 +52,9 @@ def _bubblewrap(proof: selftest.Proof | None) -> Fact:
 
 def _landlock() -> Fact:
     detail = (
-        "Landlock and seccomp, proven since boot: files outside cannot be read or written, no network, no other"
-        " process can be touched; names of files, processes and of the machine can be seen, temporary files lie on"
-        " the disk, packs with a network list are refused"
+        "Landlock and seccomp, proven since boot: files outside cannot be read or written, no network, no"
+        " other process can be touched; names of files, processes and of the machine can be seen, temporary"
+        " files lie on the disk, packs with a network list are refused"
     )
     found = bubblewrap_binary.find()
     return Fact("sandbox", ok=True, detail=detail, fix=(namespaces_refused() or "") if found else INSTALL)
@@ -63,9 +63,7 @@ def _landlock() -> Fact:
 def _memory() -> Fact:
     if cgroup.find().bounds(cgroup.MEMORY):
         return Fact("sandbox memory", ok=True, detail="bounded for the whole tree of a call, by cgroup")
-    detail = (
-        "bounded for each process of a call (RLIMIT_DATA; shared memory is not counted): no memory cgroup to be had"
-    )
+    detail = "bounded for each process of a call, shared memory not counted: no memory cgroup to be had"
     return Fact("sandbox memory", ok=False, detail=detail, fix=_scope())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
+from typing import Self
 
 
 class Descriptors:
@@ -13,7 +14,7 @@ class Descriptors:
         self.passed: list[int] = []
         self._ours: list[int] = []
 
-    def __enter__(self) -> Descriptors:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

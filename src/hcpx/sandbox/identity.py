@@ -1,7 +1,7 @@
 """Whose rights a child has on the host (Spec 04 section 1, the exception for root).
 
-A runtime that is not root has only its own to give. Root gives them up: for the runtime's private directories in
-favour of a uid that nobody uses, in a caller's project in favour of the directory's owner.
+A runtime that is not root has only its own to give. Root gives them up: for the runtime's private directories
+in favour of a uid that nobody uses, in a caller's project in favour of the directory's owner.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 def unused_id() -> int | None:
-    """Return an id that no account of this machine has and that this user namespace can hold; None where there is none."""
+    """Return an id that no account has and this user namespace can hold; None where there is none."""
     import grp
     import pwd
 
@@ -93,8 +93,8 @@ def _group_of(owner: os.stat_result) -> int:
 def make_over(directory: int, who: Identity) -> None:
     """Give a private directory and what is in it to the child's uid; quick where that was done before.
 
-    Only called as root and for the runtime's own directories. No link is followed, and a file with a second name
-    keeps its owner: the other name may lie anywhere.
+    Only called as root and for the runtime's own directories. No link is followed, and a file with a second
+    name keeps its owner: the other name may lie anywhere.
     """
     opened = os.open(f"/proc/self/fd/{directory}", os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""Whether the kernel, inside a sandbox, can start a program: looked up outside, before anything is started."""
+"""Whether the kernel can start a program inside a sandbox, asked before anything is started."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Clears up behind runtimes that were killed (Spec 04 section 3: the runtime killed at any moment).
 
-A sandbox dies with its runtime by itself, and its gate never opens without one; what can be left are helpers that
-hang before they ran anything, and control groups. They are found by the records of `journal`, and a process is
-ended only where pid and start time, or the inode of its stdin, are those on record.
+A sandbox dies with its runtime by itself, and its gate never opens without one; what can be left are helpers
+that hang before they ran anything, and control groups. They are found by the records of `journal`, and a
+process is ended only where pid and start time, or the inode of its stdin, are those on record.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _LOOKS = 3
 
 
 class Swept(msgspec.Struct, frozen=True):
-    """What was found: how many runtimes had gone without clearing up, how many processes were ended for them."""
+    """What was found: runs that nobody had cleared up behind, and what of them was ended and removed."""
 
-    runtimes: int = 0
+    runs: int = 0
     processes: int = 0
     groups: int = 0
 
 
 def sweep(state: str) -> Swept:
-    """Clear up behind every runtime of this state folder that is no more. Never raises; safe to be run by many."""
+    """Clear up behind every runtime of this state folder that is no more. Never raises; many may sweep."""
     folder = os.path.join(state, FOLDER)
     swept = Swept()
     with contextlib.suppress(OSError):
@@ -42,7 +42,7 @@ def sweep(state: str) -> Swept:
 
 
 def _added(one: Swept, other: Swept) -> Swept:
-    return Swept(one.runtimes + other.runtimes, one.processes + other.processes, one.groups + other.groups)
+    return Swept(one.runs + other.runs, one.processes + other.processes, one.groups + other.groups)
 
 
 def _file(path: str) -> Swept:
@@ -87,7 +87,7 @@ def _runs(runs: list[list[Line]]) -> Swept:
 
 
 def _end_helpers(inode: int) -> int:
-    """End every process with that stdin. One may start another while we look, and end itself before we come to it."""
+    """End every process with that stdin. One may start another and end itself while we look elsewhere."""
     ended = empty = 0
     while inode and empty < _LOOKS:
         found = _with_stdin(inode)

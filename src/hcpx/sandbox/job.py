@@ -55,7 +55,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Contact(msgspec.Struct, frozen=True):
-    """A host that the program wanted to reach, how often, and why it was refused (None: it was let through)."""
+    """A host that the program wanted to reach, how often, and why it was refused (None: let through)."""
 
     host: str
     port: int

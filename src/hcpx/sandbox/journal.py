@@ -1,8 +1,8 @@
-"""What a running runtime has started and made, written down before it matters (Spec 04 section 3, end of a call).
+"""What a running runtime has started and made, written down before it matters (Spec 04 section 3).
 
-One file for each runtime process, locked as long as that lives, one JSON line for each event. After a crash the next
-runtime finds the file unlocked and clears up by what it says (`janitor`): recorded pids with their start times, the
-inode of the socket that is a helper's stdin, control groups. Never by a program's name.
+One file for each runtime process, locked as long as that lives, one JSON line for each event. After a crash
+the next runtime finds the file unlocked and clears up by what it says (`janitor`): recorded pids with their
+start times, the inode of the socket that is a helper's stdin, control groups. Never by a program's name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which hosts a pack may reach, and which addresses nobody may (Spec 04 section 2, network).
 
-An entry is `host` (any port) or `host:port`; an IPv6 address stands in brackets where a port follows. Compared whole,
-without regard to case: there are no patterns. An address that is not on the public internet is refused even where
-an allowed name stands for it, unless the list holds that very address; `localhost` stands for the loopback ones.
+An entry is `host` (any port) or `host:port`; an IPv6 address stands in brackets where a port follows.
+Compared whole, without regard to case: there are no patterns. An address that is not on the public internet
+is refused even where an allowed name stands for it, unless the list holds that very address; `localhost`
+stands for the loopback ones.
 """
 
 from __future__ import annotations

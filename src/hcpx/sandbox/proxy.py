@@ -43,7 +43,7 @@ class _Refused(Exception):
 
 
 class Proxy:
-    """Serves one listener until closed. `decided` is called for every decision, from threads of the proxy's own."""
+    """Serves one listener until closed. `decided` is called for every decision, from the proxy's threads."""
 
     def __init__(
         self,
@@ -163,22 +163,19 @@ def _head(client: socket.socket) -> tuple[bytes, list[bytes], bytes]:
 
 def _target(line: bytes) -> tuple[str, int, bytes | None]:
     """Return host (in its one form), port, and the path of a plain request (None for CONNECT)."""
+    method, uri, version = (*line.split(b" "), b"", b"", b"")[:3]
+    scheme, _, behind = uri.partition(b"://")
+    authority, slash, path = behind.partition(b"/")
+    is_plain = method != b"CONNECT"
+    if (
+        not version.startswith(b"HTTP/1.")
+        or line.count(b" ") != 2
+        or (is_plain and scheme.lower() != b"http")
+    ):
+        raise _Refused("400 Bad Request")
     try:
-        method, uri, version = line.split(b" ")
-        if not version.startswith(b"HTTP/1."):
-            raise ValueError
-        if method == b"CONNECT":
-            authority, path = uri, None
-        else:
-            scheme, _, behind = uri.partition(b"://")
-            if scheme.lower() != b"http":
-                raise ValueError
-            authority, slash, path = behind.partition(b"/")
-            if b"?" in authority or b"#" in authority:
-                raise ValueError
-            path = slash + path if slash else b"/"
-        host, port = split(authority.decode("ascii"), 443 if path is None else 80)
-        return normal(host), port or 80, path
+        host, port = split((authority if is_plain else uri).decode("ascii"), 80 if is_plain else 443)
+        return normal(host), port or 443, slash + path or b"/" if is_plain else None
     except ValueError:
         raise _Refused("400 Bad Request") from None
 

@@ -1,7 +1,7 @@
 """The seccomp program of a sandbox: assembled here, loaded by a backend (Spec 04 section 2, processes).
 
-Classic BPF over `struct seccomp_data`. The kernel passes 64-bit registers, but reads `int` arguments as 32 bits: so
-does every rule here, else a caller could hide a forbidden value behind a high bit.
+Classic BPF over `struct seccomp_data`. The kernel passes 64-bit registers, but reads `int` arguments as 32
+bits: so does every rule here, else a caller could hide a forbidden value behind a high bit.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ _PERSONALITIES = (0, 8, 0xFFFFFFFF)  # Linux, its 32-bit face, "only tell"
 def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
     """Return the program as an array of `struct sock_filter`.
 
-    Another architecture than the machine's own ends the process; x32 and calls newer than this list do not exist.
-    Without `namespaces` it is stricter: no sockets, nothing that reaches the host's files or processes unseen.
+    Another architecture than the machine's own ends the process; x32 and calls newer than this list do not
+    exist. Without `namespaces` it is stricter: no sockets, nothing that reaches the host's files or processes
+    unseen.
     """
     column = _COLUMN[machine]
     code = _load(_ARCHITECTURE) + _unless_equal(_AUDIT_ARCH[machine], _return(_KILL))
@@ -96,7 +97,7 @@ def _socket_rule() -> bytes:
 
 
 def _socketpair_rule() -> bytes:
-    """Pairs of connected kinds: an AF_UNIX datagram socket, also one of a pair, can be sent anywhere by path."""
+    """Pairs of connected kinds: an AF_UNIX datagram socket, even of a pair, can send anywhere by path."""
     families = _only(0, (_AF_UNIX,), errno.EAFNOSUPPORT)
     return families + _only(1, (_STREAM, _SEQUENCE), errno.EPERM, mask=_SOCKET_TYPE) + _allow()
 

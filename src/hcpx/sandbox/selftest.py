@@ -1,7 +1,8 @@
 """Proof, on this machine and since this boot, that a backend isolates (Spec 04 section 1).
 
-A probe is run in it that tells what it is allowed and tries to read a secret planted for it. Only a success is
-remembered, with all that it depends on: another boot, another helper program or another policy of ours asks for a new one.
+A probe is run in it that tells what it is allowed and tries to read a secret planted for it. Only a success
+is remembered, with all that it depends on: another boot, another helper program or another policy of ours
+asks for a new one.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Folder:
 
 
 def failure(backend: Backend, private: str, *, proc: bool = True) -> str | None:
-    """Run the probe below the folder of private directories; returns what did not hold, None where all did."""
+    """Run the probe below the folder of private directories; returns what did not hold, None for success."""
     os.makedirs(private, mode=0o700, exist_ok=True)
     workspace = tempfile.mkdtemp(prefix="proof-", dir=private)
     planted = tempfile.mkdtemp(prefix="hcpx-proof-")
@@ -99,8 +100,10 @@ def _probed(backend: Backend, workspace: str, planted: str, *, proc: bool) -> st
         return "a file outside of the sandbox could be read"
     if not proc:
         return None if told == ["end"] else "the probe did not come to its end"
-    # Without namespaces of its own a process that is not root cannot shrink the set that exec would draw from.
-    wanted = _WANTED if backend.name != "landlock" else {line for line in _WANTED if not line.startswith("CapBnd")}
+    # Without namespaces, one who is not root cannot shrink the set that exec would draw from.
+    wanted = (
+        _WANTED if backend.name != "landlock" else {line for line in _WANTED if not line.startswith("CapBnd")}
+    )
     missing = sorted(wanted - set(told))
     if missing:
         return f"not as it must be: {', '.join(missing)}"

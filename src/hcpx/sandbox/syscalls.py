@@ -1,4 +1,4 @@
-"""What a child may not ask the kernel for, as data: numbers on x86-64 and aarch64 (Spec 04 section 2, processes).
+"""What a child may not ask the kernel for, as data: numbers on x86-64 and aarch64 (Spec 04 section 2).
 
 A number of None: the call does not exist there.
 """
@@ -10,7 +10,7 @@ from typing import Final
 Numbers = dict[str, tuple[int | None, int | None]]
 
 NEWEST: Final = 466
-"""The newest call that was judged (`removexattrat`, the same on both); whatever came later is answered ENOSYS."""
+"""The newest call that was judged (`removexattrat`); whatever came later is answered ENOSYS."""
 
 REFUSED: Final[Numbers] = {
     # the mount table and the root
@@ -35,7 +35,8 @@ REFUSED: Final[Numbers] = {
     "create_module": (174, None), "get_kernel_syms": (177, None), "query_module": (178, None),
     "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "syslog": (103, 116),
     "quotactl": (179, 60), "quotactl_fd": (443, 443), "nfsservctl": (180, 42),
-    "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266), "adjtimex": (159, 171),
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
     "sethostname": (170, 161), "setdomainname": (171, 162), "vhangup": (153, 58),
     "iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None), "uselib": (134, None),
     "sysfs": (139, None), "_sysctl": (156, None),

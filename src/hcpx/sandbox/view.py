@@ -1,4 +1,4 @@
-"""Where things lie inside a sandbox: decided by path parts alone, before anything is mounted (Spec 04 section 2)."""
+"""Where things lie inside a sandbox: decided by path parts, before anything is mounted (Spec 04)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ SYSTEM: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Top folders beside /usr that hold programs: links into it, or folders of their own on older systems."""
 ETC: Final = (
     "alternatives", "ld.so.cache", "localtime", "timezone", "mime.types", "protocols", "services", "terminfo",
-    "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf",
+    "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/tls/cert.pem",
+    "pki/tls/openssl.cnf",
     "pki/ca-trust", "crypto-policies", "ca-certificates", "perl", "postgresql-common/user_clusters",
 )  # fmt: skip
 """What of /etc is shown: nothing here is a secret, and no tool of ours runs well without it."""
 MADE: Final = {
-    "passwd": b"sandbox:x:1000:1000::/home/sandbox:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
+    "passwd": b"sandbox:x:1000:1000::/home/sandbox:/bin/sh\n"
+    b"nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
     "group": b"sandbox:x:1000:\nnogroup:x:65534:\n",
     "nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
     "hosts": b"127.0.0.1 localhost\n::1 localhost\n",
@@ -49,8 +51,9 @@ def below(path: str, folder: str) -> bool:
 def place(directory: str, pack_root: str, private: tuple[str, ...]) -> Place:
     """Say where a directory (its real path) goes.
 
-    A project keeps its own path, since tools write it down; where that would lie on or above what the sandbox is made
-    of, it is shown as /workspace. So no mount ever has to be made below a directory that the caller controls.
+    A project keeps its own path, since tools write it down; where that would lie on or above what the sandbox
+    is made of, it is shown as /workspace. So no mount ever has to be made below a directory that the caller
+    controls.
     """
     if directory == pack_root:
         return Place(PACK, private=False, pack=True)

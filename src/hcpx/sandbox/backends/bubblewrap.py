@@ -34,8 +34,8 @@ _MESSAGE: Final = 500
 class Machine(msgspec.Struct, frozen=True):
     """What this backend needs to know of the machine.
 
-    `private` holds the folders (real paths) of the runtime's private directories, `nobody` is the uid that these get
-    where the runtime is root. `proc`: a fresh /proc can be mounted inside; else there is none.
+    `private` holds the folders (real paths) of the runtime's private directories, `nobody` is the uid that
+    these get where the runtime is root. `proc`: a fresh /proc can be mounted inside; else there is none.
     """
 
     bwrap: str
@@ -49,7 +49,8 @@ class Machine(msgspec.Struct, frozen=True):
 class Bubblewrap:
     """Runs each job in a sandbox of its own. Jobs may run at the same time, each on its own thread.
 
-    The thread that starts one waits for its end: bubblewrap would kill the sandbox of a thread that goes away.
+    The thread that starts one waits for its end: bubblewrap would kill the sandbox of a thread that goes
+    away.
     """
 
     name = "bubblewrap"
@@ -71,7 +72,7 @@ class Bubblewrap:
         return True
 
     def enforced(self, job: Job) -> Enforced:
-        """Name what holds; paths are those inside. Memory is each process's own where no cgroup can be had."""
+        """Name what holds; paths are those inside. Without a cgroup, memory is each process's own."""
         place = self._place(job)
         memory = "memory_mb" if self._machine.sites.bounds(cgroup.MEMORY) else "memory_mb_per_process"
         writable = (place.path,) if policy.is_writable(job, place) else ()
@@ -207,6 +208,7 @@ def _outlet(job: Job) -> Outlet | None:
 
 
 def unavailable(error: OSError) -> NotStarted:
+    """Return why nothing was started where the machine would not do something."""
     where = f"{error.filename}: " if isinstance(error.filename, str) else ""
     return NotStarted("sandbox_unavailable", where + (error.strerror or "input or output failed"))
 

@@ -36,7 +36,7 @@ class Binary(msgspec.Struct, frozen=True):
 
 
 def mark(path: str) -> str | None:
-    """Return what changes when the file does; None where it is no program or others than root and we may change it."""
+    """Return what changes when the file does; None for no program, or one that others may change."""
     try:
         found = os.stat(path)
     except OSError:

@@ -1,8 +1,8 @@
 """What bubblewrap is told: the policy of Spec 04 section 2 as its arguments.
 
-All of it goes through `--args`, so that no path of the host stands in a command line that the child can read, and all
-that is bound from the host is bound by descriptor or is a path that root alone can change. The order matters: what the
-caller controls comes last, and nothing is ever mounted below it.
+All of it goes through `--args`, so that no path of the host stands in a command line that the child can read,
+and all that is bound from the host is bound by descriptor or is a path that root alone can change. The order
+matters: what the caller controls comes last, and nothing is ever mounted below it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 def base(*, proc: bool) -> list[str]:
-    """Return what is the same for every job: namespaces, no capabilities, the read-only system, /proc and /dev."""
+    """Return what is the same for every job: namespaces, no capabilities, the system, /proc and /dev."""
     arguments = [
-        "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+        "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+        "--unshare-cgroup-try",
         "--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL",
         "--die-with-parent", "--new-session", "--clearenv",
         "--ro-bind", "/usr", "/usr",
@@ -48,7 +49,7 @@ def base(*, proc: bool) -> list[str]:
 
 
 def arguments(job: Job, place: view.Place, who: Identity, pass_on: Handover) -> list[str] | Refused:
-    """Return what is added to `base` for one job; its descriptors go into `pass_on`. Raises OSError where a path is not there."""
+    """Return what is added to `base` for one job; its descriptors go into `pass_on`. Raises OSError."""
     size = str(private_bytes(job))
     made = [
         "--size",

@@ -1,9 +1,9 @@
-"""The gate inside a sandbox: nothing of the job runs before its limits hold and we say go (Spec 04 section 3).
+"""The gate inside a sandbox: nothing of the job runs before its limits hold and we say go (Spec 04).
 
-A static shell script, given its figures and the program as arguments, never as text to parse. It waits for a line on
-its stdin, one end of a socket pair: if the runtime is gone, that ends, and so does the script. It then sets the limits,
-says `ok`, and becomes the program, whose stdin is empty. What it says cannot be forged from inside: a socket cannot be
-opened through /proc.
+A static shell script, given its figures and the program as arguments, never as text to parse. It says that it is
+there and waits for a line on its stdin, one end of a socket pair: if the runtime is gone, that ends, and so does
+the script. It then sets the limits, says `ok`, and becomes the program, whose stdin is empty. What it says
+cannot be forged from inside: a socket cannot be opened through /proc.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from hcpx.vocabulary.policy import Limits
 
 SCRIPT: Final = (
-    "read -r _ || exit 125\n"
+    "echo ready >&0 && read -r _ || exit 125\n"
     'ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 125\n'
     '[ "$3" = - ] || ulimit -d "$3" || exit 125\n'
     '[ "$4" = - ] || ulimit -u "$4" 2>/dev/null || ulimit -p "$4" || exit 125\n'
@@ -25,13 +25,17 @@ SCRIPT: Final = (
     "echo ok >&0 || exit 125\n"
     'exec "$@" </dev/null\n'
 )
-"""File size in 512-byte blocks, open files, data in KiB, processes (`ulimit -p` in dash), `-` for no such limit."""
+"""Its figures: file size in 512-byte blocks, open files, data in KiB, processes; `-` for no such limit."""
 
+_READY: Final = b"ready\n"
 SHELL: Final = "/bin/sh"
 
 
 def command(limits: Limits, program: tuple[str, ...], *, data: bool, processes: bool) -> list[str]:
-    """Return the command line that runs a program behind the gate; figures never above what this process may set."""
+    """Return the command line that runs a program behind the gate.
+
+    No figure is above what this process may set.
+    """
     import resource
 
     def capped(kind: int, wanted: int) -> int:
@@ -64,6 +68,18 @@ class Gate:
     def handed_over(self) -> None:
         """Close their side here, so that its end is seen."""
         self._theirs.close()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until the script is there to be told; False where all inside ended before. Raises TimeoutError.
+
+        A go that came earlier could be found by a script whose runtime has died meanwhile, and whose sandbox had
+        not been tied to it yet.
+        """
+        self._ours.settimeout(timeout_s)
+        try:
+            return self._ours.recv(len(_READY), socket.MSG_WAITALL) == _READY
+        except ConnectionError:
+            return False
 
     def open(self) -> None:
         """Say go. Where nobody listens any more, the verdict tells."""

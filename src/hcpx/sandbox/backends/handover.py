@@ -8,7 +8,7 @@ from .staging import Stage
 
 
 class Handover(Descriptors):
-    """How the sources of binds reach bubblewrap: by descriptor, or by way of a stage where it has another uid."""
+    """How the sources of binds reach bubblewrap: by descriptor, or staged where it has another uid."""
 
     def __init__(self, stage: Stage | None, *, bind_fd: bool) -> None:
         super().__init__()

@@ -1,7 +1,8 @@
-"""The processes inside a bubblewrap sandbox, as the runtime sees them: whom to ask, whom to kill (Spec 04 section 3).
+"""The processes inside a bubblewrap sandbox: whom to ask, whom to kill (Spec 04 section 3).
 
-The outer bubblewrap ends at once when it is signalled and takes nothing along for certain; the namespace's pid 1
-ignores TERM, but with it every process inside dies; the program itself is the second process of the namespace.
+The outer bubblewrap ends at once when it is signalled and takes nothing along for certain; the namespace's
+pid 1 ignores TERM, but with it every process inside dies; the program itself is the second process of the
+namespace.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _STATUS = msgspec.json.Decoder(_Status)
 
 
 def first_process(status: int, outer: int, timeout_s: float) -> int | None:
-    """Read bubblewrap's status until it has told its child's pid; None where it ended before. Raises TimeoutError.
+    """Read bubblewrap's status until it has told its child's pid; None where it ended before.
 
-    The document arrives in pieces. The pid is believed only of a child of the outer process, which is ours and not
-    waited for yet, so that the number cannot have been given to somebody else.
+    Raises TimeoutError. The document arrives in pieces. The pid is believed only of a child of the outer
+    process, which is ours and not waited for yet, so that the number cannot have been given to another.
     """
     poll = select.poll()
     poll.register(status, select.POLLIN)
@@ -89,7 +90,7 @@ class Namespace:
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def gone(self, timeout_s: float) -> bool:
-        """Wait until the last process inside has ended, and reap the first where it is ours (we may be a subreaper)."""
+        """Wait until the last process inside has ended; reap the first where it is ours, a subreaper's."""
         poll = select.poll()
         poll.register(self._handle, select.POLLIN)
         ended = bool(poll.poll(timeout_s * 1000))

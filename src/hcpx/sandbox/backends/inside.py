@@ -39,7 +39,9 @@ class Record:
 class Inside(spawn.Care):
     """The care for one run; as a context it gives back what it opened."""
 
-    def __init__(self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None) -> None:
+    def __init__(
+        self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None
+    ) -> None:
         self.gate = gate
         self.group = group
         self._record = record
@@ -74,7 +76,7 @@ class Inside(spawn.Care):
         return tuple(Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items())
 
     def started(self, pid: int) -> str | None:
-        """Let the program run once the limits of its whole tree hold and the tree is on record (Spec 04 section 3)."""
+        """Let the program run once its whole tree is bounded and on record (Spec 04 section 3)."""
         self._on_start()
         self.gate.handed_over()
         try:
@@ -96,12 +98,18 @@ class Inside(spawn.Care):
             return None  # the same
         except OSError as error:
             return f"the sandbox cannot be made ready: {error.strerror}"
-        if not self._cancel.cancelled:
-            self._is_open = True
-            self.gate.open()
+        return self._told_to_go()
+
+    def _told_to_go(self) -> str | None:
+        try:
+            if self.gate.wait(_SETUP_S) and not self._cancel.cancelled:
+                self._is_open = True
+                self.gate.open()
+        except TimeoutError:
+            return "the sandbox did not become ready"
         return None
 
-    def ask(self, tree: Tree) -> None:
+    def ask(self, tree: Tree) -> None:  # noqa: ARG002 - bubblewrap knows its first process
         """Ask the program itself: bubblewrap would end at once, its first process does not listen."""
         if self._space is None:
             return

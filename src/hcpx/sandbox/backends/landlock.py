@@ -1,7 +1,8 @@
-"""The fallback where user namespaces are forbidden: Landlock and seccomp, from a helper process (Spec 04 section 1).
+"""The fallback where user namespaces are forbidden: Landlock and seccomp, from a helper (Spec 04).
 
-Weaker than bubblewrap, and it says so: no private view of files (their names and metadata can be seen), temporary
-files on the disk, no network at all, the machine's name visible. What it cannot promise, it refuses.
+Weaker than bubblewrap, and it says so: no private view of files (their names and metadata can be seen),
+temporary files on the disk, no network at all, the machine's name visible. What it cannot promise, it
+refuses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Run by itself, single-threaded: starts one program under Landlock and sees that nothing of it outlives it.
 
-`landlock_helper.py ORDER CONTROL`: a descriptor with the order as JSON, and a socket. On the socket it is told `g` (go),
-`t` (ask the program to end) or `k` (end everything); if the socket ends, the runtime is gone, and everything ends too.
-It answers `ok` once the program runs, or `no` and why it does not.
+`landlock_helper.py ORDER CONTROL`: a descriptor with the order as JSON, and a socket. On the socket it is
+told `g` (go), `t` (ask the program to end) or `k` (end everything); if the socket ends, the runtime is gone,
+and everything ends too. It answers `ok` once the program runs, or `no` and why it does not.
 """
 
 from __future__ import annotations
@@ -79,8 +79,9 @@ def _watch(program: int, channel: socket.socket) -> int:
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
         if handle in ready:
-            end = os.waitid(os.P_PID, program, os.WEXITED)
-            status = end.si_status if end.si_code == os.CLD_EXITED else 128 + end.si_status
+            _, end = os.waitpid(program, 0)
+            code = os.waitstatus_to_exitcode(end)
+            status = code if code >= 0 else 128 - code
             break
         if channel.recv(1) != b"t":
             break
@@ -130,8 +131,8 @@ def _become(wanted: dict[str, Any], rules: list[tuple[int, bool]], directory: in
         for name, value in wanted["limits"].items():
             kind = getattr(resource, name)
             hard = resource.getrlimit(kind)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (value, value))
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (bound, bound))
         ruleset = _ruleset(rules)
         _drop_rights(wanted["uid"], wanted["gid"], drop=wanted["drop"])
         for name in _OWN_FACTS:  # of the program alone: all of /proc/self would show the host's network and mounts

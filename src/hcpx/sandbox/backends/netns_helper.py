@@ -1,7 +1,7 @@
 """Run by itself, single-threaded: listens inside another network namespace and hands the listener over.
 
-`netns_helper.py NAMESPACE SOCKET PORT`: two descriptors and the port. A process with threads could not enter the
-namespace's user namespace, and one that has could never come back: so this one does it and ends.
+`netns_helper.py NAMESPACE SOCKET PORT`: two descriptors and the port. A process with threads could not enter
+the namespace's user namespace, and one that has could never come back: so this one does it and ends.
 """
 
 from __future__ import annotations

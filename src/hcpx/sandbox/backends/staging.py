@@ -1,8 +1,9 @@
 """Where root hands directories to a helper that has given up root's rights.
 
-Bubblewrap, run by a uid that nobody uses, could not walk the paths to the runtime's private folders. So the thread that
-starts it gets a mount namespace of its own, in which what the job needs is mounted, from open descriptors, below a
-folder that anybody may enter. Nobody else sees these mounts; they are gone with the thread, or with the runtime.
+Bubblewrap, run by a uid that nobody uses, could not walk the paths to the runtime's private folders. So the
+thread that starts it gets a mount namespace of its own, in which what the job needs is mounted, from open
+descriptors, below a folder that anybody may enter. Nobody else sees these mounts; they are gone with the
+thread, or with the runtime.
 """
 
 from __future__ import annotations
