@@ -176,6 +176,13 @@ def test_a_folder_that_lint_refuses_cannot_be_linked(room: Room, tmp_path: Path)
     assert room.catalog.find("acme", "demo") is None
 
 
+@pytest.mark.parametrize("name", ["turn\u202e", "line\nbreak", "not-\udcff-utf8"])
+def test_a_folder_whose_path_is_no_plain_text_cannot_be_linked(name: str, room: Room, tmp_path: Path) -> None:
+    outcome = room.installer.link("acme", str(write_pack(tmp_path / name)))
+    assert isinstance(outcome, Refused)
+    assert outcome.denial.error.isprintable()
+
+
 def test_a_link_in_the_place_of_an_installed_pack_needs_replace(room: Room, tmp_path: Path) -> None:
     folder = write_pack(tmp_path / "pack")
     installed = room.installer.add("acme", str(folder))

@@ -19,6 +19,7 @@ import pytest
 from hcpx.packs.digest import folder_name
 from hcpx.packs.gate import read_pack
 from hcpx.packs.install import Added, Refused
+from hcpx.ports import StoreUnavailable
 from hcpx.vocabulary.finding import errors
 from hcpx.vocabulary.pack import Pack
 from tests.packs_room.conftest import Room
@@ -150,6 +151,16 @@ def test_a_removed_pack_is_gone_at_once_and_its_files_a_week_later(room: Room, t
     assert room.catalog.find("acme", "other") is not None
 
 
+def test_what_somebody_else_put_beside_the_packs_stays(room: Room, tmp_path: Path) -> None:
+    source = str(write_pack(tmp_path / "source"))
+    added(room.installer.add("acme", source))
+    notes = Path(room.shelf.folder, "notes.txt")
+    notes.write_text("mine")
+    room.clock.time += 365 * 24 * 3600
+    added(room.installer.add("acme", source))
+    assert notes.read_text() == "mine"
+
+
 def test_files_that_another_tenant_uses_stay(room: Room, tmp_path: Path) -> None:
     source = str(write_pack(tmp_path / "source"))
     pack = added(room.installer.add("acme", source)).pack
@@ -261,11 +272,45 @@ def test_a_shelf_that_cannot_be_written_is_an_error_and_changes_nothing(room: Ro
     added(room.installer.add("acme", str(write_pack(tmp_path / "old"))))
     Path(room.shelf.folder).chmod(0o500)
     try:
-        with pytest.raises(OSError, match="Permission denied"):
+        with pytest.raises(StoreUnavailable, match="packs: Permission denied: make room"):
             room.installer.add("acme", str(write_pack(tmp_path / "new", NEXT)), replace=True)
     finally:
         Path(room.shelf.folder).chmod(0o700)
     assert room.catalog.find("acme", "demo").version == "1.0.0"  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_source_that_may_not_be_read_is_refused_and_named(room: Room, tmp_path: Path) -> None:
+    source = write_pack(tmp_path / "source")
+    (source / "SKILL.md").chmod(0)
+    outcome = refused(room.installer.add("acme", str(source)))
+    assert ("SKILL.md", "unreadable") in {(one.file, one.code) for one in outcome.findings}
+    source.chmod(0)
+    outcome = refused(room.installer.add("acme", str(source)))
+    assert outcome.denial.error == f"{source}: the pack directory cannot be read: Permission denied"
+    source.chmod(0o700)
+    (tmp_path / "archive").write_bytes(b"x")
+    (tmp_path / "archive").chmod(0)
+    outcome = refused(room.installer.add("acme", str(tmp_path / "archive")))
+    assert outcome.denial.error == f"{tmp_path}/archive: the archive cannot be read: Permission denied"
+
+
+def test_a_full_disk_is_the_stores_trouble_and_changes_nothing(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = added(room.installer.add("acme", str(write_pack(tmp_path / "old")))).pack
+
+    def full(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreUnavailable, match="packs: No space left on device: make room"):
+        room.installer.add("acme", str(write_pack(tmp_path / "new", NEXT)), replace=True)
+    with pytest.raises(StoreUnavailable):
+        room.installer.link("acme", str(tmp_path / "new"), replace=True)
+    monkeypatch.undo()
+    assert room.catalog.find("acme", "demo") == old
+    assert shelf(room) == [folder_name(old.digest)]
 
 
 def test_eight_installs_at_once_give_one_pack(room: Room, tmp_path: Path) -> None:

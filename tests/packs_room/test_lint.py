@@ -68,6 +68,7 @@ def test_there_is_nothing_to_lint_where_there_is_no_manifest(tmp_path: Path) -> 
     assert codes(tmp_path / "nowhere") == ["manifest_missing"]
     (tmp_path / "file").write_text("x")
     assert codes(tmp_path / "file") == ["manifest_missing"]
+    assert [one.code for one in lint("no\0path")] == ["manifest_missing"]
 
 
 def test_a_manifest_that_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:

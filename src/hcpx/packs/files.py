@@ -184,10 +184,15 @@ def _add(root: str, one: Found, files: list[PackFile]) -> tuple[str, str, str] |
     try:
         hexdigest, size = _hashed(root, one.path)
     except OSError as problem:
-        return "unreadable", f"the file cannot be read: {problem.strerror or problem}", "make it readable"
+        return unreadable(problem)
     kind = "exec" if one.status.st_mode & 0o111 else "file"
     files.append(PackFile(one.path, f"{kind}:{hexdigest}", size))
     return None
+
+
+def unreadable(problem: OSError) -> tuple[str, str, str]:
+    """Return code, message and mend for a file that cannot be read."""
+    return "unreadable", f"the file cannot be read: {problem.strerror or problem}", "make it readable"
 
 
 def _hashed(root: str, path: str) -> tuple[str, int]:

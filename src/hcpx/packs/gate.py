@@ -51,6 +51,8 @@ def read_pack(
 
     With `judged=False` the rules of lint are left out: what can be compiled passes.
     """
+    if "\0" in path:
+        return _refused("manifest_missing", "a path holds no NUL", "name the folder of the pack")
     root = os.path.realpath(path)
     try:
         manifest = _manifest(root)

@@ -24,6 +24,8 @@ _LINKS: Final = "links"
 _LOCK: Final = ".lock"
 _INCOMING: Final = ".incoming-"
 _OUTGOING: Final = ".outgoing-"
+_NAME: Final = 64
+"""Letters in a digest: nothing of another name was put here by us."""
 _KEEP_S: Final = 7 * 24 * 3600
 """How long the files of a removed pack stay, for the calls that run on them."""
 
@@ -103,7 +105,8 @@ class Shelf:
                 os.rename(path, place)
                 continue
             leftover = name.startswith((_INCOMING, _OUTGOING))
-            forgotten = name not in wanted and os.lstat(path).st_mtime < now - _KEEP_S
+            ours = len(name) == _NAME and name not in wanted
+            forgotten = ours and os.lstat(path).st_mtime < now - _KEEP_S
             if leftover or forgotten:
                 take_away(path)
         for room in (_COMPILED, _LINKS):
@@ -135,7 +138,7 @@ class Shelf:
         try:
             with open(os.path.join(self.folder, room, name), "rb") as file:
                 return file.read()
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:
             return None
 
     def _write(self, room: str, name: str, data: bytes) -> None:

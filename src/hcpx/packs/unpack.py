@@ -44,7 +44,11 @@ def unpack(archive: str, folder: str) -> None:
 def _entries(archive: str) -> Generator[Iterable[Entry]]:
     """Give the entries of an archive, whatever its name says of its format."""
     try:
-        with open(archive, "rb") as file:
+        opened = open(archive, "rb")  # noqa: SIM115 -- closed by the block below
+    except OSError as problem:
+        raise BadArchive(f"the archive cannot be read: {problem.strerror or problem}") from None
+    try:
+        with opened as file:
             head = file.read(_MAGIC_AT + 8)
             file.seek(0)
             if head.startswith(_ZIP):
