@@ -9,7 +9,7 @@ import msgspec
 
 from hcpx.ports import ChainedRecord, ChainHead, ChainReader, StoreUnavailable
 
-from .chain import Opening, beginning, is_whole, opening
+from .chain import beginning, follows, is_whole, opening
 
 Kind = Literal["changed", "missing", "reordered", "inserted", "unreadable"]
 
@@ -56,11 +56,9 @@ class _Walk:
 
     def through(self, records: Iterator[ChainedRecord]) -> Break | None:
         for record in records:
-            at = opening(record.text)
-            if record.seq == self.seq + 1 and at == (record.seq, self.last) and is_whole(record):
-                self.seq, self.before_last, self.last = record.seq, self.last, record.hash
-            else:
-                return self._named(record, at, records)
+            if not follows(record, self.seq + 1, self.last):
+                return self._named(record, records)
+            self.seq, self.before_last, self.last = record.seq, self.last, record.hash
         return None
 
     def at_the_end(self, head: ChainHead) -> Break | None:
@@ -72,9 +70,9 @@ class _Walk:
             return _break(self.seq, "changed", "was changed: the chain ended with another one")
         return None
 
-    def _named(self, record: ChainedRecord, at: Opening | None, rest: Iterator[ChainedRecord]) -> Break:
+    def _named(self, record: ChainedRecord, rest: Iterator[ChainedRecord]) -> Break:
         """Say what happened at a record that does not follow the last sound one."""
-        expected = self.seq + 1
+        expected, at = self.seq + 1, opening(record.text)
         if record.seq != expected:
             return _break(expected, "missing", f"is missing: record {record.seq} comes next")
         if at is None or not is_whole(record):

@@ -28,7 +28,7 @@ class Chains:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._numbers: dict[str, int] = {}
-        """The numbers of the chains whose heads were read; a chain keeps its number."""
+        """The numbers of the chains, right within a transaction, since that reads the head first."""
 
     def head(self, tenant: str) -> ChainHead | None:
         """Return where the tenant's chain ends, or None where it has not begun."""
@@ -44,7 +44,7 @@ class Chains:
         number = self._numbers.get(tenant)
         if number is None:
             values = (tenant, link.seq, link.hash, link.at, link.at)
-            number = self._database.insert(queries.CHAIN_BEGIN, values)
+            number = self._numbers[tenant] = self._database.insert(queries.CHAIN_BEGIN, values)
         else:
             self._database.run(queries.CHAIN_MOVE, (link.seq, link.hash, link.at, number))
         place = number * _RANGE + link.seq
