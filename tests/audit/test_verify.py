@@ -251,6 +251,22 @@ def test_the_first_break_is_named(world: World, tamper: Tamper, sound: int, seq:
     assert verdict.broken.message.startswith(f"record {seq} ")
 
 
+def test_a_look_at_the_last_records_finds_breaks_there_and_no_older_ones(world: World) -> None:
+    filled(world)
+    assert [verify(world.chains, TENANT, last) for last in (2, COUNT, 99)] == [
+        Verdict(TENANT, 2),
+        Verdict(TENANT, COUNT),
+        Verdict(TENANT, COUNT),
+    ]
+    changed_text(world)
+    assert verify_all(world.chains, 2) == [Verdict(TENANT, 2)]
+    broken = verify(world.chains, TENANT, 4).broken
+    assert broken is not None
+    assert (broken.seq, broken.kind) == (3, "changed")
+    last_removed(world)
+    assert verify(world.chains, TENANT, 2).broken == Break(6, "missing", "record 6 is missing, the chain had 6 records")
+
+
 def test_a_page_of_the_audit_that_cannot_be_read_is_a_break(world: World, home: Path) -> None:
     filled(world, 200)
     with world.database.snapshot() as sql:

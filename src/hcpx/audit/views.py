@@ -55,9 +55,7 @@ class AuditViews:
 
         with ExitStack() as stack:
             walks = [
-                self._entries(
-                    stack.enter_context(self._reader.backward(tenant, wanted.since, wanted.until)), wanted
-                )
+                self._entries(stack.enter_context(self._reader.backward(tenant, wanted.since, wanted.until)), wanted)
                 for tenant in tenants
             ]
             return list(islice(merge(*walks, key=_time, reverse=True), wanted.limit))

@@ -60,14 +60,16 @@ class Chains:
         return [row[0] for row in self._database.all(queries.CHAINS)]
 
     @contextmanager
-    def forward(self, tenant: str) -> Generator[tuple[ChainHead, Iterator[ChainedRecord]]]:
-        """Walk a chain from its first record on, with the head that the store keeps beside it."""
+    def forward(self, tenant: str, last: int | None = None) -> Generator[tuple[ChainHead, Iterator[ChainedRecord]]]:
+        """Walk a chain, or its `last` records, to its end, with the head that the store keeps beside it."""
         with self._database.snapshot() as sql:
             row = sql.execute(queries.CHAIN, (tenant,)).fetchone()
             if row is None:
                 yield ChainHead(0, b""), iter(())
             else:
-                cursor = sql.execute(queries.RECORDS_FORWARD, _range(row[0]))
+                first, end = _range(row[0])
+                begin = first if last is None else max(first, first + row[1] - last + 1)
+                cursor = sql.execute(queries.RECORDS_FORWARD, (begin, end))
                 yield ChainHead(row[1], row[2]), map(_read, cursor)
 
     @contextmanager
