@@ -384,8 +384,10 @@ class ChainReader(Protocol):
         """Return every tenant that has a chain."""
         ...
 
-    def forward(self, tenant: str) -> AbstractContextManager[tuple[ChainHead, Iterator[ChainedRecord]]]:
-        """Walk a chain from its first record on, with the head that the store keeps beside it."""
+    def forward(
+        self, tenant: str, last: int | None = None
+    ) -> AbstractContextManager[tuple[ChainHead, Iterator[ChainedRecord]]]:
+        """Walk a chain, or its `last` records, to its end, with the head that the store keeps beside it."""
         ...
 
     def backward(

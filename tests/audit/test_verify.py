@@ -13,7 +13,7 @@ import pytest
 
 from hcpx.audit.chain import beginning, body, link, opening
 from hcpx.audit.verify import Break, Verdict, verify, verify_all
-from hcpx.ports import ChainedRecord
+from hcpx.ports import ChainedRecord, ChainHead
 from hcpx.store.database import Database
 from tests.store.world import TENANT, World, again, attribution, record
 
@@ -76,6 +76,30 @@ def test_the_hash_of_a_line_is_the_next_lines_prev(world: World) -> None:
     assert [one["prev"] for one in parsed[1:]] == [hashlib.sha256(line).hexdigest() for line in lines[:-1]]
     assert bytes.fromhex(parsed[0]["prev"]) == beginning(TENANT).hash
     assert beginning(TENANT).hash != beginning("globex").hash
+
+
+def test_a_chain_begins_with_several_records_in_one_transaction_also_after_one_that_failed(
+    world: World,
+) -> None:
+    def begin(tenant: str) -> None:
+        head = world.chains.head(tenant) or beginning(tenant)
+        for number in range(2):
+            one = record(f"{tenant}_{number}")
+            linked = link(head, one, body(one))
+            world.chains.append(tenant, linked)
+            head = ChainHead(linked.seq, linked.hash)
+
+    def broken() -> None:
+        with world.database.writing(durable=False):
+            begin("globex")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken()
+    for tenant in ("initech", "globex", "initech"):
+        with world.database.writing(durable=False):
+            begin(tenant)
+    assert verify_all(world.chains) == [Verdict("initech", 4), Verdict("globex", 2)]
 
 
 def changed_text(world: World) -> None:
@@ -151,7 +175,7 @@ def inserted_forged(world: World) -> None:
     forged = record("a_forged")
     shift(world, 3, 1)
     put(world, 3, link(beginning(TENANT), forged, body(forged)))
-    head = type(beginning(TENANT))(2, second.hash)
+    head = ChainHead(2, second.hash)
     run(world, ("DELETE FROM audit WHERE audit_id = 'a_forged'", ()))
     put(world, 3, link(head, forged, body(forged)))
 
@@ -164,14 +188,14 @@ def inserted_copy(world: World) -> None:
 
 def inserted_far_number(world: World) -> None:
     forged = record("a_forged")
-    head = type(beginning(TENANT))(4, links(world)[1].hash)
+    head = ChainHead(4, links(world)[1].hash)
     shift(world, 3, 1)
     put(world, 3, link(head, forged, body(forged)))
 
 
 def appended_behind_the_end(world: World) -> None:
     last, forged = links(world)[-1], record("a_forged")
-    put(world, COUNT + 1, link(type(beginning(TENANT))(COUNT, last.hash), forged, body(forged)))
+    put(world, COUNT + 1, link(ChainHead(COUNT, last.hash), forged, body(forged)))
 
 
 def last_changed_with_its_hash(world: World) -> None:
@@ -225,6 +249,22 @@ def test_the_first_break_is_named(world: World, tamper: Tamper, sound: int, seq:
     assert verdict.broken is not None
     assert (verdict.records, verdict.broken.seq, verdict.broken.kind) == (sound, seq, kind)
     assert verdict.broken.message.startswith(f"record {seq} ")
+
+
+def test_a_look_at_the_last_records_finds_breaks_there_and_no_older_ones(world: World) -> None:
+    filled(world)
+    assert [verify(world.chains, TENANT, last) for last in (2, COUNT, 99)] == [
+        Verdict(TENANT, 2),
+        Verdict(TENANT, COUNT),
+        Verdict(TENANT, COUNT),
+    ]
+    changed_text(world)
+    assert verify_all(world.chains, 2) == [Verdict(TENANT, 2)]
+    broken = verify(world.chains, TENANT, 4).broken
+    assert broken is not None
+    assert (broken.seq, broken.kind) == (3, "changed")
+    last_removed(world)
+    assert verify(world.chains, TENANT, 2).broken == Break(6, "missing", "record 6 is missing, the chain had 6 records")
 
 
 def test_a_page_of_the_audit_that_cannot_be_read_is_a_break(world: World, home: Path) -> None:
