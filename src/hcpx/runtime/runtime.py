@@ -25,6 +25,7 @@ from .parts import Parts
 if TYPE_CHECKING:
     from .books import Books
     from .owner import Owner
+    from .view import View
 
 TENANT = "local"
 """The tenant of a store's owner."""
@@ -125,6 +126,13 @@ class Runtime:
         from .books import Books
 
         return Books(self._parts)
+
+    def view(self, token: str | None) -> View | None:
+        """Return what the session of a token, or the owner, may see; None where no live session is behind it."""
+        from .view import View
+
+        session = self.session(token)
+        return None if session is None else View(self._parts, session)
 
     def close(self) -> None:
         """Close the store. Raises `AuditUnavailable` where what waits to be recorded cannot be."""

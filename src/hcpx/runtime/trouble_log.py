@@ -4,7 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
+
+from hcpx.settings import BadSettings, Settings, read_settings
+
+from .clock import SystemClock
+
+
+def trouble_path(settings: Settings) -> str:
+    """Return the file that traces go to."""
+    return settings.log or os.path.join(settings.home, "trouble.log")
+
+
+def report(error: BaseException) -> str:
+    """Log a bug that a face met outside the pipeline, and return its id; never raises, and makes no folder."""
+    trouble_id = SystemClock().new_id("e")
+    try:
+        settings = read_settings()
+    except BadSettings:
+        return trouble_id
+    TroubleLog(trouble_path(settings)).trouble(trouble_id, error)
+    return trouble_id
 
 
 class TroubleLog:
@@ -18,6 +37,8 @@ class TroubleLog:
 
         Its message stays out: it may quote a secret. Never raises, since the guard that calls it must answer.
         """
+        import traceback
+
         frames = "".join(
             f"  {frame.filename}:{frame.lineno} in {frame.name}\n"
             for frame in traceback.extract_tb(error.__traceback__)

@@ -25,8 +25,8 @@ options:
   -h, --help              show this text
 """
 
-_VALUED = ("--session", "--args-json", "--idempotency-key", "--request-id", "--wait-approval")
-_FLAGS = ("--json", "--mock", "--explain", "--native-local", "--help")
+VALUED = ("--session", "--args-json", "--idempotency-key", "--request-id", "--wait-approval")
+FLAGS = ("--json", "--mock", "--explain", "--native-local", "--help")
 
 
 class UsageError(Exception):
@@ -117,9 +117,9 @@ def _option(word: str, rest: object) -> tuple[str, str | bool]:
     name, equals, value = word.partition("=")
     if word == "-h":
         return "--help", True
-    if name in _FLAGS and not equals:
+    if name in FLAGS and not equals:
         return name, True
-    if name not in _VALUED:
+    if name not in VALUED:
         raise UsageError(f"unknown option {name}; args of the command go behind --")
     if equals:
         return name, value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from hcpx.vocabulary.denial import CATALOGUE, Denial, deny
 from hcpx.vocabulary.json_text import encode
@@ -24,12 +25,20 @@ def exit_status(result: Result) -> int:
     return result.exit_code if isinstance(result.exit_code, int) and result.exit_code else 1
 
 
-def failure(denial: Denial, *, as_json: bool) -> int:
-    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status."""
+def failure(denial: Denial, *, as_json: bool, details: Mapping[str, object] | None = None) -> int:
+    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status.
+
+    `details` are further fields of the JSON.
+    """
     if as_json:
-        body = {"ok": False, "code": denial.code, "error": denial.error}
-        sys.stdout.buffer.write(encode(body if denial.hint is None else body | {"hint": denial.hint}) + b"\n")
-        sys.stdout.buffer.flush()
+        body: dict[str, object] = {"ok": False, "code": denial.code, "error": denial.error}
+        if denial.hint is not None:
+            body["hint"] = denial.hint
+        try:
+            sys.stdout.buffer.write(encode(body | dict(details or {})) + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            return quiet_pipe()
     else:
         sys.stderr.write(f"hcpx: {denial.error}\n")
         if denial.hint is not None:
