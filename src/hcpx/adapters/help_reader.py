@@ -1,4 +1,4 @@
-"""Runs a program for its `--help`, for `hcpx pack new --from-help`: empty folder, clean environment, tight limits."""
+"""Runs a program for its `--help` (`hcpx pack new --from-help`): empty folder, clean environment, limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Self
 
 from hcpx.sandbox.backends.native import Native
 from hcpx.sandbox.environment import Environments
@@ -29,7 +29,7 @@ class HelpReader:
         self._cancel = cancel
         self._deadline = time.monotonic() + _ALL_S
 
-    def __enter__(self) -> HelpReader:
+    def __enter__(self) -> Self:
         self._place = tempfile.mkdtemp(prefix="hcpx-help-")
         self._work = os.path.join(self._place, "work")
         os.mkdir(self._work, 0o700)

@@ -58,7 +58,9 @@ class AuditViews:
                 for tenant in tenants
             ]
             newest = merge(*walks, key=lambda entry: str(entry["at"]), reverse=True)
-            shown = (entry for entry in newest if _fits(entry, wanted) and (may_see is None or may_see(entry)))
+            shown = (
+                entry for entry in newest if _fits(entry, wanted) and (may_see is None or may_see(entry))
+            )
             return list(islice(shown, wanted.limit))
 
     def show(self, audit_id: str) -> Entry | None:

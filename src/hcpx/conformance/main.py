@@ -29,8 +29,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
                 reasons = "".join(f"\n    {fault}" for fault in one.faults)
                 sys.stdout.write(f"{one.verdict}: {one.file}: {one.name} [{one.face}]{reasons}\n")
     except BadCorpus as bad:
-        sys.stderr.write(f"hcpx conformance: {bad}\n")
-        return 2
+        return _refused(str(bad), as_json=as_json)
     if as_json:
         cases = [msgspec.to_builtins(one) for one in found]
         sys.stdout.write(
@@ -39,3 +38,11 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
     else:
         sys.stdout.write(closing_line(found) + "\n")
     return 1 if any(one.verdict == "failed" for one in found) else 0
+
+
+def _refused(what: str, *, as_json: bool) -> int:
+    if as_json:
+        sys.stdout.write(json.dumps({"ok": False, "code": "usage", "error": what}) + "\n")
+    else:
+        sys.stderr.write(f"hcpx: {what}\n")
+    return 2

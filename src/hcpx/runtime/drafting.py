@@ -1,4 +1,4 @@
-"""Packs before they are installed: lint of a folder, a new one around a program (Spec 02 section 6). No store is needed."""
+"""Packs before they are installed: lint of a folder, a new one around a program. No store is needed."""
 
 from __future__ import annotations
 

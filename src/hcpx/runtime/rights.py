@@ -1,4 +1,4 @@
-"""Whether a session holds a right of the people's kind: `verb.approve` and `audit.read` (Spec 01 section 1)."""
+"""Whether a session holds a right of people's: `verb.approve`, `audit.read` (Spec 01 section 1)."""
 
 from __future__ import annotations
 

@@ -41,13 +41,21 @@ class Runtime:
         self.settings = parts.settings
 
     @classmethod
-    def open(cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False) -> Runtime:
-        """Open the store of the settings, or the one in `home`.
+    def open(
+        cls,
+        *,
+        home: str | None = None,
+        settings: Settings | None = None,
+        create_missing: bool = False,
+        lasting: bool = False,
+    ) -> Runtime:
+        """Open the store of the settings (by default those of the environment), or the one in `home`.
 
         With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command
-        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and `StoreUnavailable` with the way out in its message.
+        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and
+        `StoreUnavailable` with the way out in its message.
         """
-        settings = read_settings()
+        settings = settings if settings is not None else read_settings()
         if home is not None:
             settings = msgspec.structs.replace(settings, home=home)
         if create_missing and not exists(settings.home):

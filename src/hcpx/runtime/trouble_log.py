@@ -16,7 +16,7 @@ def trouble_path(settings: Settings) -> str:
 
 
 def report(error: BaseException) -> str:
-    """Log a bug that a face met outside the pipeline, and return its id; never raises, and makes no folder."""
+    """Log a bug that a face met outside the pipeline, and return its id; never raises."""
     trouble_id = SystemClock().new_id("e")
     try:
         settings = read_settings()

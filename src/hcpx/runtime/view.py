@@ -34,13 +34,13 @@ from .rights import holds
 if TYPE_CHECKING:
     from .parts import Parts
 
-__all__ = ["Entry", "Filter", "View"]
+__all__ = ["Entry", "Filter", "Kept", "View"]
 
 _READ = "audit.read"
 
 
 class PackLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One installed pack in a list; a session knows no more than id and title of one that it has not activated."""
+    """One installed pack; of one that is not activated, a session knows id and title only."""
 
     id: str
     title: str
@@ -53,7 +53,9 @@ class PackLine(msgspec.Struct, frozen=True, omit_defaults=True):
 def _line(title: PackTitle, pack: Pack | None) -> PackLine:
     if pack is None:
         return PackLine(title.id, title.title, activated=False)
-    return PackLine(pack.id, pack.title, activated=True, version=pack.version, digest=pack.digest, linked=pack.linked)
+    return PackLine(
+        pack.id, pack.title, activated=True, version=pack.version, digest=pack.digest, linked=pack.linked
+    )
 
 
 class View:
@@ -69,7 +71,7 @@ class View:
         self.session = session
         self.is_owner = session.owner
 
-    # --- packs ------------------------------------------------------------------------------------------------
+    # --- packs ----------------------------------------------------------------------------------------------
 
     def packs(self) -> Sequence[PackLine]:
         """Return the installed packs; those that are not active on a session by id and title only."""
@@ -99,7 +101,7 @@ class View:
         overlay = self._parts.catalog.overlay(self.session.tenant, pack.id, verb_key)
         return tightened(pack.policy[verb_key], overlay)
 
-    # --- people -----------------------------------------------------------------------------------------------
+    # --- people ---------------------------------------------------------------------------------------------
 
     def sessions(self) -> Sequence[SessionRow]:
         """Return the tenant's sessions, or this one alone."""
@@ -120,7 +122,7 @@ class View:
         return [row for row in rows if self.is_owner or row.id in mine]
 
     def grants(self, principal: str | None) -> Sequence[GrantRow] | Denial:
-        """Return the grants of a principal; without a name the tenant's, or those of this session's principal."""
+        """Return the grants of a principal; without a name the tenant's, or this session's principal's."""
         if not self.is_owner and principal not in (None, self.session.principal):
             return deny("owner_required")
         whose = principal if self.is_owner else self.session.principal
@@ -137,7 +139,7 @@ class View:
         found = self._owner.bindings.list()
         return [one for one in found if self.is_owner or one.principal == self.session.principal]
 
-    # --- approvals --------------------------------------------------------------------------------------------
+    # --- approvals ------------------------------------------------------------------------------------------
 
     def approvals(self, *, waiting: bool) -> Sequence[Approval]:
         """Return requests: those that wait, or the newest of all."""
@@ -162,7 +164,7 @@ class View:
             )
         )
 
-    # --- audit ------------------------------------------------------------------------------------------------
+    # --- audit ----------------------------------------------------------------------------------------------
 
     @property
     def _audit(self) -> AuditViews:
@@ -200,8 +202,8 @@ class View:
     def _all_of_the_tenant(self) -> Denial | None:
         if self._reads(ANY, ANY):
             return None
-        fields = {"capability": _READ, "pack_id": ANY, "verb_key": ANY, "principal": self.session.principal}
-        return deny("denied", **fields)
+        whose = self.session.principal
+        return deny("denied", capability=_READ, pack_id=ANY, verb_key=ANY, principal=whose)
 
     def _sees_call(self, entry: Entry) -> bool:
         if entry.get("principal") == self.session.principal:
@@ -214,17 +216,15 @@ class View:
     def _reads(self, pack_id: str, verb_key: str) -> bool:
         return holds(self._parts, self.session, _READ, pack_id, verb_key)
 
-    # --- brain ------------------------------------------------------------------------------------------------
+    # --- brain ----------------------------------------------------------------------------------------------
 
     def kept(self, project: str | None, limit: int) -> Sequence[Kept]:
-        """Return the newest results of a project without their content; of every project where none is named."""
+        """Return the newest results of a project without their content; of every one where none is named."""
         known = [one.id for one in self.projects()]
         if project is not None and project not in known and not self.is_owner:
             raise NotFound(f"no project {project}; see: hcpx project list")
         wanted = known if project is None else [project]
-        found = [
-            kept for one in wanted for kept in self._books.brain.list(self.session.tenant, one, limit)
-        ]
+        found = [kept for one in wanted for kept in self._books.brain.list(self.session.tenant, one, limit)]
         return sorted(found, key=lambda kept: kept.at, reverse=True)[:limit]
 
     def kept_result(self, audit_id: str) -> Kept:

@@ -39,9 +39,9 @@ class Stop(Exception):
         self.text = text
 
 
-def stop(code: str, *, hint: str | None = None, **fields: str) -> Stop:
+def stop(code: str, *, hint: str | None = None, step: int | None = None, **fields: str) -> Stop:
     """Return what ends a command with this code."""
-    return Stop(deny(code, hint=hint, **fields))
+    return Stop(deny(code, step=step, hint=hint, **fields))
 
 
 def asked_of_owner(denial: Denial, actor: str | None) -> Denial:

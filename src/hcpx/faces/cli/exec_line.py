@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 USAGE = """\
@@ -113,7 +115,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:place], words[place + 1 :]
 
 
-def _option(word: str, rest: object) -> tuple[str, str | bool]:
+def _option(word: str, rest: Iterator[str]) -> tuple[str, str | bool]:
     name, equals, value = word.partition("=")
     if word == "-h":
         return "--help", True
@@ -123,7 +125,7 @@ def _option(word: str, rest: object) -> tuple[str, str | bool]:
         raise UsageError(f"unknown option {name}; args of the command go behind --")
     if equals:
         return name, value
-    following = next(rest, None)  # type: ignore[call-overload]
+    following = next(rest, None)
     if following is None:
         raise UsageError(f"{name} needs a value")
     return name, following

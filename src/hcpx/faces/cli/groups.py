@@ -1,4 +1,4 @@
-"""Everything of `hcpx` but `exec`: the table of commands, each loaded when it is asked for (Spec 05 section 1)."""
+"""Everything of `hcpx` but `exec`: a table of commands, each loaded when asked for (Spec 05 section 1)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Final
 
 import click
+import msgspec
 
 from hcpx.runtime import BadSettings, Exists, NotFound, Refused, StoreUnavailable
 from hcpx.vocabulary.denial import Denial, deny
@@ -16,7 +17,7 @@ from hcpx.vocabulary.version import VERSION
 from .answer import Stop
 from .exec_line import UsageError, wants_json
 from .people import plain
-from .statuses import failure, quiet_pipe
+from .statuses import failure, quiet_pipe, unwritten
 
 _HERE: Final = "hcpx.faces.cli.commands"
 
@@ -38,7 +39,10 @@ COMMANDS: Final = {
     "disconnect": (f"{_HERE}.connection:disconnect", "Forget a credential."),
     "bindings": (f"{_HERE}.connection:bindings", "List what is connected, without showing it."),
     "vault": (f"{_HERE}.vault:vault", "The encrypted credentials: status, rotate."),
-    "approvals": (f"{_HERE}.approvals:approvals", "Requests for your word: list, show, watch, approve, deny."),
+    "approvals": (
+        f"{_HERE}.approvals:approvals",
+        "Requests for your word: list, show, watch, approve, deny.",
+    ),
     "audit": (f"{_HERE}.audit:audit", "The record of every call: list, show, verify, export."),
     "brain": (f"{_HERE}.brain:brain", "Results kept under projects: list, show."),
     "skill": (f"{_HERE}.asking:skill", "What packs say about their use."),
@@ -99,7 +103,12 @@ root = Lazy(
     epilog="First use: hcpx demo. Every reading command takes --json.",
     params=[
         click.Option(
-            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Show the version.",
         )
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -138,16 +147,15 @@ def _denial(problem: Exception) -> Denial:
         case click.ClickException():
             return deny("usage", what=_sentence(problem.format_message()), hint=_help_of(problem))
         case UsageError() | BadSettings() | Refused():
-            return deny("usage", what=str(problem))
+            return msgspec.structs.replace(deny("usage", what=str(problem)), hint=None)
         case StoreUnavailable():
             return deny("store_unavailable", why=str(problem))
         case NotFound():
             return deny("not_found", what=str(problem))
         case Exists():
             return deny("exists", what=str(problem))
-        case OSError() if problem.strerror is not None:
-            name = f"{problem.filename!r}: " if problem.filename is not None else ""
-            return deny("store_unavailable", why=f"{name}{problem.strerror.lower()}")
+        case OSError():
+            return unwritten(problem)
         case _:
             from hcpx.runtime.trouble_log import report
 

@@ -1,7 +1,7 @@
-"""The kinds of commands beside `exec`: what each may do to the store, and in which session (Spec 05 section 1).
+"""Kinds of commands: what each may do to the store, and in which session (Spec 05 section 1).
 
-Each takes `--json`, and where it opens the store `--session`. The callback gets what its kind opened, then the
-command's own parameters, and returns an `Answer` (or None where it printed by itself).
+Each takes `--json`, and where it opens the store `--session`. The callback gets what its kind opened, then
+the command's own parameters, and returns an `Answer` (or None where it printed by itself).
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Any
 import click
 
 from hcpx.runtime import Runtime, Settings, StoreMissing, read_settings
-from hcpx.runtime.view import View
-from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.principal import Session
 
 from .answer import Answer, Stop, asked_of_owner, show, stop
@@ -28,7 +26,9 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401 -- click's own
         super().__init__(*args, **settings)
-        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print exactly one JSON document."))
+        self.params.append(
+            click.Option(["--json", "as_json"], is_flag=True, help="Print exactly one JSON document.")
+        )
 
     def invoke(self, ctx: click.Context) -> int:
         """Run it, print its answer, and return the exit status."""
@@ -219,12 +219,6 @@ def owner_alone(given: dict[str, Any], question: Question) -> Question:
     if session_of(given, question.settings) is not None:
         raise stop("owner_required")
     return question.with_yes(yes=bool(given.pop("yes", False)))
-
-
-def stopped(answer: object) -> None:
-    """End the command where what came back is a denial."""
-    if isinstance(answer, Denial):
-        raise Stop(answer)
 
 
 def _at_terminal() -> bool:

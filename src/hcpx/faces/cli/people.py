@@ -56,7 +56,7 @@ def print_value(value: object) -> None:
 
 
 def print_table(rows: list[dict[str, object]]) -> None:
-    """Print rows as columns, one line each: drawn with rich on a terminal, else plain text, wide as it needs to be."""
+    """Print rows as columns: drawn with rich on a terminal, else as plain lines, wide as they need to be."""
     if not rows:
         sys.stdout.write("nothing\n")
         return

@@ -30,21 +30,32 @@ def failure(denial: Denial, *, as_json: bool, details: Mapping[str, object] | No
 
     `details` are further fields of the JSON.
     """
-    if as_json:
-        body: dict[str, object] = {"ok": False, "code": denial.code, "error": denial.error}
-        if denial.hint is not None:
-            body["hint"] = denial.hint
-        try:
-            sys.stdout.buffer.write(encode(body | dict(details or {})) + b"\n")
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            return quiet_pipe()
-    else:
+    if not as_json or not _printed(denial, details or {}):
         sys.stderr.write(f"hcpx: {denial.error}\n")
         if denial.hint is not None:
             sys.stderr.write(f"hint: {denial.hint}\n")
     status = CATALOGUE[denial.code].exit
     return status if status is not None else 1
+
+
+def _printed(denial: Denial, details: Mapping[str, object]) -> bool:
+    """Print a denial as JSON; False where stdout takes nothing any more though somebody reads it."""
+    body: dict[str, object] = {"ok": False, "code": denial.code, "error": denial.error}
+    if denial.hint is not None:
+        body["hint"] = denial.hint
+    try:
+        sys.stdout.buffer.write(encode(body | dict(details)) + b"\n")
+        sys.stdout.buffer.flush()
+    except OSError as trouble:
+        quiet_pipe()
+        return isinstance(trouble, BrokenPipeError)
+    return True
+
+
+def unwritten(trouble: OSError) -> Denial:
+    """Return what a refusal of the system means here, such as a full disk behind stdout."""
+    name = f"{trouble.filename!r}: " if trouble.filename is not None else ""
+    return deny("store_unavailable", why=f"{name}{(trouble.strerror or 'unknown error').lower()}")
 
 
 def usage_failure(what: str, *, as_json: bool, hint: str = "hcpx --help") -> int:

@@ -1,16 +1,16 @@
-"""Times on the command line: RFC 3339 in UTC to people and programs, read with a zone or as a distance from now."""
+"""Times on the command line: written as RFC 3339 in UTC, read with a zone or as a distance from now."""
 
 from __future__ import annotations
 
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from .exec_line import UsageError, seconds
 
 
 def written(at: float | None) -> str | None:
     """Write Unix seconds as RFC 3339 in UTC; None stays None."""
-    return None if at is None else datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def moment(text: str) -> float:
@@ -23,7 +23,7 @@ def bound(text: str | None) -> str | None:
     if text is None:
         return None
     at = time.time() - seconds(text) if _is_distance(text) else _instant(text)
-    stamp = datetime.fromtimestamp(at, timezone.utc)
+    stamp = datetime.fromtimestamp(at, UTC)
     return f"{stamp:%Y-%m-%dT%H:%M:%S}.{stamp.microsecond // 1000:03}Z"
 
 

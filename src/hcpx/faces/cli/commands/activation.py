@@ -1,4 +1,4 @@
-"""`hcpx activate` and `deactivate`: pin a pack to a session, after showing what it asks for (Spec 02 section 3)."""
+"""`hcpx activate` and `deactivate`: pin a pack to a session (Spec 02 section 3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from hcpx.faces.cli.answer import Answer
 from hcpx.faces.cli.kinds import Change, Desk
 from hcpx.faces.cli.people import plain
 
-_ON = click.option("--on", "session_id", metavar="SESSION", help="A session's id, by default the owner's own.")
+_ON = click.option(
+    "--on", "session_id", metavar="SESSION", help="A session's id, by default the owner's own."
+)
 
 
 @click.command("activate", cls=Change)

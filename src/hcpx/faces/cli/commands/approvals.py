@@ -11,10 +11,11 @@ import click
 import msgspec
 
 from hcpx.faces.cli.answer import Answer, Stop, print_json
-from hcpx.faces.cli.kinds import Act, Question, Read, View
+from hcpx.faces.cli.kinds import Act, Question, Read
 from hcpx.faces.cli.people import plain
 from hcpx.faces.cli.times import written
 from hcpx.runtime import Runtime
+from hcpx.runtime.view import View
 from hcpx.vocabulary.approval import Approval
 from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.principal import Session
@@ -28,8 +29,8 @@ _POLL_S = 0.5
 @click.option("--all", "every", is_flag=True, help="Decided, used and expired ones too.")
 def list_(view: View, *, every: bool) -> Answer:
     """List the requests that wait."""
-    found = [_approval(one) for one in view.approvals(waiting=not every)]
-    return Answer({"approvals": found}, rows=[_line(one) for one in found])
+    found = view.approvals(waiting=not every)
+    return Answer({"approvals": [_approval(one) for one in found]}, rows=[_line(one) for one in found])
 
 
 @approvals.command("show", cls=Read)
@@ -54,15 +55,15 @@ def watch(view: View, *, as_json: bool) -> Answer | None:
     """Print each request as it comes, until Ctrl-C; with --json wait for one and print what waits."""
     seen: set[str] = set()
     while True:
-        found = [_approval(one) for one in view.approvals(waiting=True)]
-        fresh = [one for one in found if one["id"] not in seen]
+        found = view.approvals(waiting=True)
+        fresh = [one for one in found if one.id not in seen]
         if fresh and as_json:
-            print_json({"ok": True, "approvals": found})
+            print_json({"ok": True, "approvals": [_approval(one) for one in found]})
             return None
         for one in fresh:
             sys.stdout.write(plain("  ".join(f"{key}={value}" for key, value in _line(one).items())) + "\n")
         sys.stdout.flush()
-        seen.update(str(one["id"]) for one in fresh)
+        seen.update(one.id for one in fresh)
         time.sleep(_POLL_S)
 
 
@@ -85,7 +86,10 @@ def _decided(found: Approval | Denial) -> Answer:
     if isinstance(found, Denial):
         raise Stop(found)
     count = sum(said.verdict == "approve" for said in found.decisions)
-    return Answer(_approval(found), text=f"approval {found.id} is {found.state}, approved by {count} of {found.ask.needed}")
+    return Answer(
+        _approval(found),
+        text=f"approval {found.id} is {found.state}, approved by {count} of {found.ask.needed}",
+    )
 
 
 def _approval(one: Approval) -> dict[str, object]:
@@ -105,8 +109,8 @@ def _approval(one: Approval) -> dict[str, object]:
     }
 
 
-def _line(one: dict[str, object]) -> dict[str, object]:
-    shown = one["shown"]
-    args = shown.get("args") if isinstance(shown, dict) else None
+def _line(one: Approval) -> dict[str, object]:
+    found = _approval(one)
     names = ("id", "state", "principal", "actor", "pack_id", "verb_key", "needed", "expires_at")
-    return {name: one[name] for name in names if name in one} | {"args": json.dumps(args, ensure_ascii=False)}
+    args = json.dumps(one.ask.args, ensure_ascii=False)
+    return {name: found[name] for name in names if name in found} | {"args": args}

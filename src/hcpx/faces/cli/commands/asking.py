@@ -1,4 +1,4 @@
-"""`hcpx availability`, `skill` and `doctor`: what the bootstrap pack answers, asked through the pipeline (Spec 02 section 5)."""
+"""`hcpx availability`, `skill`, `doctor`: asked of the bootstrap pack by an envelope (Spec 02 section 5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Asked:
     def __init__(self, token: str | None) -> None:
         self.token = token
 
-    def ask(self, verb_key: str, **args: object) -> Found:
+    def ask(self, verb_key: str, /, **args: object) -> Found:
         """Send the envelope and return its result; a denial ends the command."""
         given = {name: value for name, value in args.items() if value not in (None, False)}
         envelope = {"pack_id": BOOTSTRAP, "verb_key": verb_key, "args": given}
@@ -55,20 +55,21 @@ def availability(asked: Asked, pack: str | None, verb_key: str | None) -> Answer
         found = asked.ask("hcp.availability", pack=pack, verb_key=verb_key)
     except StoreMissing as missing:
         return Answer({"commands": []}, text="nothing", notes=(str(missing),))
-    return Answer(found, rows=[_outlook(one) for one in found["commands"] if pack or one["pack_id"] != BOOTSTRAP])
+    return Answer(
+        found, rows=[_outlook(one) for one in found["commands"] if pack or one["pack_id"] != BOOTSTRAP]
+    )
 
 
 def _outlook(one: Found) -> Found:
     binding = one.get("binding", {"family": "", "state": ""})
-    needs = " ".join(
-        ["confirm"] * bool(one.get("confirm")) + [f"{one['approvals']} approval(s)"] * bool(one.get("approvals"))
-    )
+    approvals = one.get("approvals", 0)
+    needs = ["confirm"] * bool(one.get("confirm")) + [f"{approvals} approval(s)"] * bool(approvals)
     credential = "" if binding["family"] in ("", "public") else f"{binding['family']}: {binding['state']}"
     return {
         "pack": one["pack_id"],
         "command": one.get("verb_key", ""),
         "available": "yes" if one["available"] else one["code"],
-        "needs": needs,
+        "needs": " ".join(needs),
         "credential": credential,
         "next": "" if one["available"] else one.get("hint", ""),
     }
@@ -84,7 +85,9 @@ def skill(asked: Asked, pack: str | None, name: str | None, file: str | None, *,
     if name is None and (full or file is not None):
         raise stop("usage", what="which Skill? name it behind its pack", hint="hcpx skill")
     try:
-        found = asked.ask("hcp.skill", pack=pack, name=name, full=name is not None and file is None, file=file)
+        found = asked.ask(
+            "hcp.skill", pack=pack, name=name, full=name is not None and file is None, file=file
+        )
     except StoreMissing as missing:
         return Answer({"skills": []}, text="nothing", notes=(str(missing),))
     if "text" in found:
@@ -100,7 +103,8 @@ def doctor(asked: Asked) -> Answer:
     except StoreUnavailable as trouble:
         if asked.token is not None:
             raise
-        found = without_store(missing=isinstance(trouble, StoreMissing), why=str(trouble))
+        found: Found = without_store(missing=isinstance(trouble, StoreMissing), why=str(trouble))
+    checks = cast("list[Found]", found["checks"])
     rows = [
         {
             "check": one["name"],
@@ -108,6 +112,6 @@ def doctor(asked: Asked) -> Answer:
             "detail": one["detail"],
             "fix": one.get("fix") or "",
         }
-        for one in found["checks"]
+        for one in checks
     ]
-    return Answer({"checks": found["checks"]}, rows=rows, status=0 if found["ok"] else _NOT_WELL)
+    return Answer({"checks": checks}, rows=rows, status=0 if found["ok"] else _NOT_WELL)

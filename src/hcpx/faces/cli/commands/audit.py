@@ -9,9 +9,9 @@ import click
 import msgspec
 
 from hcpx.faces.cli.answer import Answer, Stop
-from hcpx.faces.cli.kinds import Question, Read, View
+from hcpx.faces.cli.kinds import Question, Read
 from hcpx.faces.cli.times import bound
-from hcpx.runtime.view import Entry, Filter
+from hcpx.runtime.view import Entry, Filter, View
 from hcpx.vocabulary.denial import Denial
 
 audit = click.Group("audit", help="The record of every call.")
@@ -33,7 +33,9 @@ _UNTIL = click.option("--until", metavar="TIME", help="Not after: the same forms
     "--outcome", type=click.Choice(("ok", "failed", "timeout", "cancelled", "unknown")), help="Only these."
 )
 @click.option("--code", metavar="CODE", help="Only calls that ended with this code.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many."
+)
 def list_(view: View, since: str | None, until: str | None, limit: int, **wanted: str | None) -> Answer:
     """List calls, newest first."""
     found = view.calls(Filter(since=bound(since), until=bound(until), limit=limit, **wanted))
@@ -61,7 +63,11 @@ def verify(view: View) -> Answer:
         for one in found
     ]
     lines = [
-        {"tenant": one.tenant, "sound records": one.records, "break": "" if one.broken is None else one.broken.message}
+        {
+            "tenant": one.tenant,
+            "sound records": one.records,
+            "break": "" if one.broken is None else one.broken.message,
+        }
         for one in found
     ]
     return Answer({"chains": chains}, rows=lines, status=_BROKEN if broken else 0)
@@ -76,7 +82,9 @@ class _Export(Read):
 
 
 @audit.command("export", cls=_Export, empty={"records": []})
-@click.option("--format", "kind", type=click.Choice(("jsonl",)), default="jsonl", show_default=True, help="The form.")
+@click.option(
+    "--format", "kind", type=click.Choice(("jsonl",)), default="jsonl", show_default=True, help="The form."
+)
 @click.option("--tenant", metavar="ID", help="Whose chain; only the owner may name another one.")
 @_SINCE
 @_UNTIL

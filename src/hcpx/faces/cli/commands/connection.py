@@ -1,4 +1,4 @@
-"""`hcpx connect`, `disconnect`, `bindings`: credentials of packs; none is ever an argument or printed (Spec 03)."""
+"""`hcpx connect`, `disconnect`, `bindings`: credentials, never an argument and never printed (Spec 03)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,31 @@ import sys
 import click
 
 from hcpx.faces.cli.answer import Answer, stop
-from hcpx.faces.cli.kinds import Change, Desk, Read, View
+from hcpx.faces.cli.kinds import Change, Desk, Read
 from hcpx.faces.cli.times import written
 from hcpx.runtime.bindings import Connection
+from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import shell_quoted
 
 _MOST = 1024 * 1024
-_FAMILY = click.option("--family", metavar="NAME", help="user, local or mothership, where the pack asks for several.")
+_FAMILY = click.option(
+    "--family", metavar="NAME", help="user, local or mothership, where the pack asks for several."
+)
 _PRINCIPAL = click.option("--principal", metavar="NAME", help="Whose credential, by default your own.")
 
 
-@click.command("connect", cls=Change)
+class _Connect(Change):
+    """Repeats no word that it did not expect: it may be the secret."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            raise click.UsageError("a secret is no argument: others could read it; pipe it in", ctx)
+        return rest
+
+
+@click.command("connect", cls=_Connect)
 @click.argument("pack_id", metavar="PACK")
 @_FAMILY
 @_PRINCIPAL

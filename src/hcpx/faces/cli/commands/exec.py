@@ -1,4 +1,4 @@
-"""`hcpx exec` as the other commands see it: a line of help and completion; its grammar is its own (decision 0001)."""
+"""`hcpx exec` beside the other commands: help and completion; its grammar is its own (decision 0001)."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ import msgspec
 
 from hcpx.faces.cli.answer import Answer, Stop, stop
 from hcpx.faces.cli.interrupts import cancelling
-from hcpx.faces.cli.kinds import Change, Command, Desk, Draft, OwnerRead, Read, View
+from hcpx.faces.cli.kinds import Change, Command, Desk, Draft, OwnerRead, Read
 from hcpx.runtime import Settings
 from hcpx.runtime.drafting import lint_alone, new_pack
 from hcpx.runtime.pack_desk import PackRefused
+from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import CATALOGUE, Denial, shell_quoted
 from hcpx.vocabulary.finding import Finding, errors
 
@@ -37,7 +38,9 @@ def add(desk: Desk, source: str, *, link: bool, replace: bool) -> Answer:
         "findings": _builtin(added.findings),
     }
     notes = tuple(str(one) for one in added.findings)
-    return Answer(value, text=f"{found.id} {found.version} is installed; next: hcpx activate {found.id}", notes=notes)
+    return Answer(
+        value, text=f"{found.id} {found.version} is installed; next: hcpx activate {found.id}", notes=notes
+    )
 
 
 @pack.command("list", cls=Read, empty={"packs": []})
@@ -101,7 +104,9 @@ def lint(folder: str) -> Answer:
 @click.argument("program", metavar="PROGRAM")
 @click.option("--from-help", is_flag=True, help="Run PROGRAM --help and propose its commands.")
 @click.option("--deep", is_flag=True, help="With --from-help: ask every command for its --help, too.")
-@click.option("--dir", "folder", metavar="DIR", help="Where to write it, by default a folder of the pack's id.")
+@click.option(
+    "--dir", "folder", metavar="DIR", help="Where to write it, by default a folder of the pack's id."
+)
 def new(settings: Settings, program: str, folder: str | None, *, from_help: bool, deep: bool) -> Answer:
     """Write a new pack around a program of this host."""
     if deep and not from_help:
@@ -152,5 +157,3 @@ def _count(folder: str, findings: Sequence[Finding]) -> str:
 
 def _builtin(findings: Sequence[Finding]) -> list[object]:
     return [msgspec.to_builtins(one) for one in findings]
-
-

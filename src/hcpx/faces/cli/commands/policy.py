@@ -1,15 +1,16 @@
-"""`hcpx policy`: the rows of a pack as they hold here, and what the operator demands on top (Spec 02 section 1)."""
+"""`hcpx policy`: rows as they hold here, and what the operator demands on top (Spec 02 section 1)."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
 
 import click
 import msgspec
 
 from hcpx.faces.cli.answer import Answer, Stop, stop
 from hcpx.faces.cli.files import text_of
-from hcpx.faces.cli.kinds import Change, Desk, Read, View
+from hcpx.faces.cli.kinds import Change, Desk, Read
+from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.policy import Overlay, PolicyRow
 
@@ -42,7 +43,9 @@ def show(view: View, name: str) -> Answer:
 def _with_limits(command: click.Command) -> click.Command:
     for name, about in reversed(_LIMITS.items()):
         kind = float if name == "timeout_s" else int
-        command.params.append(click.Option([f"--{name.replace('_', '-')}"], type=kind, metavar="N", help=about))
+        command.params.append(
+            click.Option([f"--{name.replace('_', '-')}"], type=kind, metavar="N", help=about)
+        )
     return command
 
 
@@ -53,12 +56,21 @@ def _with_limits(command: click.Command) -> click.Command:
 @click.option("--deny", is_flag=True, help="Forbid it.")
 @click.option("--args-schema", metavar="FILE", help="A JSON Schema that the args must meet too.")
 def tighten(
-    desk: Desk, name: str, approvals: int, args_schema: str | None, *, confirm: bool, deny: bool, **limits: Any
+    desk: Desk,
+    name: str,
+    approvals: int,
+    args_schema: str | None,
+    *,
+    confirm: bool,
+    deny: bool,
+    **limits: float | None,
 ) -> Answer:
     """Demand more of a command than its pack does; it never asks for less."""
     pack_id, dot, verb_key = name.partition(".")
     if not dot:
-        raise stop("usage", what=f"{name!r} names no command; write PACK.VERB", hint=f"hcpx policy show {pack_id}")
+        raise stop(
+            "usage", what=f"{name!r} names no command; write PACK.VERB", hint=f"hcpx policy show {pack_id}"
+        )
     overlay = Overlay(
         confirm=confirm,
         approvals=approvals,
@@ -67,7 +79,7 @@ def tighten(
         args_schema=None if args_schema is None else text_of(args_schema),
     )
     row = _row(desk.owner.tighten(pack_id, verb_key, overlay))
-    text = "  ".join(f"{key}={value}" for key, value in _line(row).items())
+    text = "  ".join(f"{key}={json.dumps(value)}" for key, value in _line(row).items())
     return Answer({"pack_id": pack_id, "verb_key": verb_key, "row": row}, text=f"{name} now: {text}")
 
 

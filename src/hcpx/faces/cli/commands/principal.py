@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from hcpx.faces.cli.answer import Answer
-from hcpx.faces.cli.kinds import Change, Desk, Read, View
+from hcpx.faces.cli.kinds import Change, Desk, Read
 from hcpx.faces.cli.times import written
+from hcpx.runtime.view import View
 
 principal = click.Group("principal", help="Principals and actors.")
 

@@ -6,7 +6,8 @@ import click
 import msgspec
 
 from hcpx.faces.cli.answer import Answer
-from hcpx.faces.cli.kinds import Change, Desk, Read, View
+from hcpx.faces.cli.kinds import Change, Desk, Read
+from hcpx.runtime.view import View
 
 project = click.Group("project", help="Directories that calls may work in.")
 

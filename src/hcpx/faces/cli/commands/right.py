@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 import msgspec
 
-from hcpx.faces.cli.answer import Answer, stop
+from hcpx.faces.cli.answer import Answer, Stop, stop
 from hcpx.faces.cli.files import text_of
-from hcpx.faces.cli.kinds import Change, Desk, Read, View, stopped
+from hcpx.faces.cli.kinds import Change, Desk, Read
 from hcpx.faces.cli.times import moment, written
 from hcpx.runtime.owner import GrantRow
+from hcpx.runtime.view import View
 from hcpx.vocabulary.capability import CAPABILITIES, Grant
 from hcpx.vocabulary.denial import Denial
 
@@ -17,7 +18,12 @@ _PRINCIPAL = click.argument("principal", metavar="PRINCIPAL")
 _CAPABILITY = click.argument("capability", metavar="CAPABILITY", type=click.Choice(CAPABILITIES))
 _PACK = click.option("--pack", "pack_id", metavar="ID", required=True, help="A pack, or '*' for all.")
 _VERB = click.option(
-    "--verb", "verbs", metavar="KEY", multiple=True, required=True, help="A command, or '*' for all (repeatable)."
+    "--verb",
+    "verbs",
+    metavar="KEY",
+    multiple=True,
+    required=True,
+    help="A command, or '*' for all (repeatable).",
 )
 
 
@@ -46,7 +52,9 @@ def grant(
         None if until is None else moment(until),
     )
     row = desk.owner.grant(principal, given)
-    return Answer(_grant(row), text=f"{principal} has {capability} for {pack_id}: {' '.join(row.grant.verb_keys)}")
+    return Answer(
+        _grant(row), text=f"{principal} has {capability} for {pack_id}: {' '.join(row.grant.verb_keys)}"
+    )
 
 
 @click.command("revoke", cls=Change)
@@ -74,7 +82,9 @@ def revoke(
         what = "a grant is named by PRINCIPAL CAPABILITY --pack ID --verb KEY, or by --id NUMBER"
         raise stop("usage", what=what, hint="hcpx grants")
     gone = desk.owner.grants.revoke(tenant, principal, Grant(capability, pack_id, verbs))
-    return Answer({"revoked": [row.id for row in gone]}, text=f"{principal} has lost {capability} for {pack_id}")
+    return Answer(
+        {"revoked": [row.id for row in gone]}, text=f"{principal} has lost {capability} for {pack_id}"
+    )
 
 
 @click.command("grants", cls=Read, empty={"grants": []})
@@ -82,9 +92,10 @@ def revoke(
 def grants(view: View, principal: str | None) -> Answer:
     """List rights, of everybody or of one principal."""
     found = view.grants(principal)
-    stopped(found)
-    rows = [] if isinstance(found, Denial) else [_grant(row) for row in found]
-    lines = [row | {"verb_keys": " ".join(map(str, _listed(row["verb_keys"])))} for row in rows]
+    if isinstance(found, Denial):
+        raise Stop(found)
+    rows = [_grant(row) for row in found]
+    lines = [_grant(row) | {"verb_keys": " ".join(row.grant.verb_keys)} for row in found]
     return Answer({"grants": rows}, rows=lines)
 
 
@@ -92,7 +103,3 @@ def _grant(row: GrantRow) -> dict[str, object]:
     fields = msgspec.to_builtins(row.grant) | {"until": written(row.grant.until)}
     fields = {"id": row.id, "principal": row.principal} | fields | {"created_at": written(row.created_at)}
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _listed(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, (list, tuple)) else ()

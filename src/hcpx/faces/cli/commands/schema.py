@@ -24,5 +24,5 @@ _SCHEMAS: dict[str, Callable[[], object]] = {
 @click.command("schema", cls=Command)
 @click.argument("name", type=click.Choice(tuple(_SCHEMAS)))
 def schema(name: str) -> None:
-    """Print a JSON Schema, or the catalogue of errors as JSON; with --json or not, it is the same document."""
+    """Print a JSON Schema, or the catalogue of errors; the same JSON with --json and without."""
     sys.stdout.write(json.dumps(_SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n")

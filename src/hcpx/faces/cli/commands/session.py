@@ -7,9 +7,10 @@ import msgspec
 
 from hcpx.faces.cli.answer import Answer
 from hcpx.faces.cli.exec_line import seconds
-from hcpx.faces.cli.kinds import Change, Desk, Read, View
+from hcpx.faces.cli.kinds import Change, Desk, Read
 from hcpx.faces.cli.times import written
 from hcpx.runtime.owner import SessionRow
+from hcpx.runtime.view import View
 
 session = click.Group("session", help="Sessions: credentials that can be narrowed and revoked.")
 
@@ -23,7 +24,7 @@ session = click.Group("session", help="Sessions: credentials that can be narrowe
 @click.option("--verb", "verbs", metavar="KEY", multiple=True, help="Only this command (repeatable).")
 @click.option("--read-only", is_flag=True, help="Only commands that read.")
 @click.option("--ttl", metavar="TIME", help="How long it lives: 90s, 5m, 8h, 2d.")
-def new(desk: Desk, *, ttl: str | None, read_only: bool, **names: str | None | tuple[str, ...]) -> Answer:
+def new(desk: Desk, *, ttl: str | None, read_only: bool, **names: str | tuple[str, ...] | None) -> Answer:
     """Make a session and print its token, which is stored nowhere."""
     token, row = desk.owner.new_session(
         **names,  # pyright: ignore[reportArgumentType] -- the options above, by their names
@@ -36,10 +37,14 @@ def new(desk: Desk, *, ttl: str | None, read_only: bool, **names: str | None | t
 @session.command("list", cls=Read, empty={"sessions": []})
 def list_(view: View) -> Answer:
     """List sessions, ended ones too."""
-    found = [_session(row) for row in view.sessions()]
-    columns = ("id", "principal", "actor", "project", "live", "expires_at", "packs")
-    rows = [{**{name: one[name] for name in columns if name in one}, "packs": _packs(one)} for one in found]
-    return Answer({"sessions": found}, rows=rows)
+    rows = view.sessions()
+    found = [_session(row) for row in rows]
+    columns = ("id", "principal", "actor", "project", "live", "expires_at")
+    lines = [
+        {name: one[name] for name in columns if name in one} | {"packs": " ".join(sorted(row.activations))}
+        for one, row in zip(found, rows, strict=True)
+    ]
+    return Answer({"sessions": found}, rows=lines)
 
 
 @session.command("show", cls=Read)
@@ -76,8 +81,3 @@ def _session(row: SessionRow) -> dict[str, object]:
         "revoked_at": written(row.revoked_at),
     }
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _packs(found: dict[str, object]) -> str:
-    held = found["activations"]
-    return " ".join(sorted(held)) if isinstance(held, dict) else ""
