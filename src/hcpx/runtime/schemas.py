@@ -36,5 +36,8 @@ def envelope_schema() -> dict[str, object]:
 
 def result_schema() -> dict[str, object]:
     """Return the form of a Result (Spec 01 section 4)."""
-    # `result` is any JSON value.
-    return {"$schema": _DIALECT, **msgspec.json.schema(Result, schema_hook=lambda _: {})}
+    return {"$schema": _DIALECT, **msgspec.json.schema(Result, schema_hook=_any_value)}
+
+
+def _any_value(_: type) -> dict[str, object]:
+    return {"description": "any JSON value"}

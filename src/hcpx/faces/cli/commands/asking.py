@@ -27,8 +27,13 @@ class Asked:
         """Send the envelope and return its result; a denial ends the command."""
         given = {name: value for name, value in args.items() if value not in (None, False)}
         envelope = {"pack_id": BOOTSTRAP, "verb_key": verb_key, "args": given}
-        with opened() as runtime:
-            result = runtime.execute(envelope, token=self.token, face="human")
+        try:
+            with opened() as runtime:
+                result = runtime.execute(envelope, token=self.token, face="human")
+        except StoreMissing:
+            if self.token is not None:
+                raise stop("unauthenticated") from None
+            raise
         if not result.ok:
             hint = result.hint if isinstance(result.hint, str) else None
             raise Stop(Denial(str(result.code), 0, str(result.error), hint), result.to_dict())
@@ -37,13 +42,7 @@ class Asked:
 
 class _Asking(InSession):
     def answer(self, given: dict[str, Any], question: Question) -> Answer | None:
-        asked = Asked(session_of(given, question.settings))
-        try:
-            return self._call(asked, **given)
-        except StoreMissing:
-            if asked.token is not None:
-                raise stop("unauthenticated") from None
-            raise
+        return self._call(Asked(session_of(given, question.settings)), **given)
 
 
 @click.command("availability", cls=_Asking)
