@@ -44,9 +44,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     }
 
 
-def run(
-    home: Path, *words: str | bytes, stdin: bytes = b"", cwd: Path | None = None, **more: str
-) -> Said:
+def run(home: Path, *words: str | bytes, stdin: bytes = b"", cwd: Path | None = None, **more: str) -> Said:
     """Run `hcpx` in a process of its own."""
     done = subprocess.run(
         [*HCPX, *words],

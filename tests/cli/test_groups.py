@@ -45,7 +45,9 @@ LEAVES = dict(leaves())
 def test_help_lists_every_command_with_its_line(hcpx: Hcpx) -> None:
     said = hcpx("--help")
     assert said.status == 0
-    assert [line.split()[0] for line in said.out.split("Commands:\n")[1].splitlines() if line[:3].strip()] == [
+    assert [
+        line.split()[0] for line in said.out.split("Commands:\n")[1].splitlines() if line[:3].strip()
+    ] == [
         *COMMANDS,
         "First",
     ]

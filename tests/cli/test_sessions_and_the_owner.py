@@ -17,7 +17,9 @@ from tests.cli.test_groups import LEAVES
 OWNERS = ("owner_required", "only the store's owner may do this")
 PLACES = {"capability": "verb.exec.read", "bin_name": "git"}
 # `allow` lists or changes by what it is given: either way it is the owner's.
-OWNER_ONLY = [words for words, one in LEAVES.items() if isinstance(one, (Change, Draft, OwnerRead))] + ["allow"]
+OWNER_ONLY = [words for words, one in LEAVES.items() if isinstance(one, (Change, Draft, OwnerRead))] + [
+    "allow"
+]
 READING = [
     words
     for words, one in LEAVES.items()
@@ -31,7 +33,9 @@ def line(words: str) -> list[str]:
     command = LEAVES[words]
     given = words.split()
     for param in command.params:
-        if isinstance(param, click.Argument) and (param.required or param.name in ("principal", "capability", "bin_name")):
+        if isinstance(param, click.Argument) and (
+            param.required or param.name in ("principal", "capability", "bin_name")
+        ):
             given.append(PLACES.get(str(param.name), "user:ada" if param.name == "principal" else "x"))
         elif param.required:
             given += [param.opts[0], "x"]
@@ -104,7 +108,9 @@ def test_a_session_sees_its_own_part_and_no_more(hcpx: Hcpx, store: Path) -> Non
     calls = hcpx("audit", "list", "--json", session=mine).document()["calls"]
     assert [(call["principal"], call["code"]) for call in calls] == [("user:ada", "denied")]
     assert len(hcpx("audit", "list", "--json").document()["calls"]) == 2
-    assert [one["id"] for one in hcpx("session", "list", "--json", session=mine).document()["sessions"]] == [row.id]
+    assert [one["id"] for one in hcpx("session", "list", "--json", session=mine).document()["sessions"]] == [
+        row.id
+    ]
     assert hcpx("grants", "--json", session=mine).document()["grants"] == []
     assert told(hcpx("grants", "user:bob", "--json", session=mine)) == (77, *OWNERS)
     people = hcpx("principal", "list", "--json", session=mine).document()["principals"]
@@ -114,7 +120,9 @@ def test_a_session_sees_its_own_part_and_no_more(hcpx: Hcpx, store: Path) -> Non
     assert (packs[1]["id"], packs[1]["activated"]) == ("transit", True)
     assert told(hcpx("pack", "show", "ledger", "--json", session=mine))[:2] == (69, "pack_not_activated")
     assert told(hcpx("policy", "show", "ledger", "--json", session=mine))[:2] == (69, "pack_not_activated")
-    assert hcpx("policy", "show", "transit.book", "--json", session=mine).document()["rows"]["book"]["confirm"]
+    assert hcpx("policy", "show", "transit.book", "--json", session=mine).document()["rows"]["book"][
+        "confirm"
+    ]
 
 
 def test_another_ones_call_reads_like_one_that_is_not_there(hcpx: Hcpx, token: str, store: Path) -> None:
@@ -136,7 +144,11 @@ def test_audit_read_opens_the_tenants_audit(hcpx: Hcpx, store: Path) -> None:
     assert hcpx("exec", "transit", "stops", "--json").status == 0
     assert hcpx("exec", "ledger", "balance", "--json").status == 0
     for command in (("audit", "verify"), ("audit", "export")):
-        assert told(hcpx(*command, "--json", session=made)) == (77, "denied", "denied: missing audit.read for *.*")
+        assert told(hcpx(*command, "--json", session=made)) == (
+            77,
+            "denied",
+            "denied: missing audit.read for *.*",
+        )
 
     hcpx("grant", "user:ada", "audit.read", "--pack", "transit", "--verb", "*")
     calls = hcpx("audit", "list", "--json", session=made).document()["calls"]

@@ -17,10 +17,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
     wanted = [face for face in faces.split(",") if face]
     strange = [face for face in wanted if face not in FACES]
     if strange or not wanted:
-        sys.stderr.write(
-            f"hcpx conformance: no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}\n"
-        )
-        return 2
+        return _refused(f"no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}", as_json=as_json)
     found: list[Outcome] = []
     try:
         for one in outcomes(folder, wanted, isolated=isolated):
