@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Final, Literal
 
 import msgspec
@@ -93,6 +94,20 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         locale={name: env[name] for name in env if name in _LOCALE or name.startswith("LC_")},
         log=env.get("HCP_LOG") or None,
     )
+
+
+@contextmanager
+def ambient(name: str, value: str) -> Generator[None]:
+    """Set a variable of this process for the length of a block, as a token that lies around would be."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _home(env: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Final
 
@@ -48,8 +48,13 @@ class AuditViews:
         self._intents = intents
         self._processes = processes
 
-    def list(self, tenants: Sequence[str], wanted: Filter) -> Sequence[Entry]:
-        """Return the newest calls of these tenants that fit; within a tenant in the order of its chain."""
+    def list(
+        self, tenants: Sequence[str], wanted: Filter, may_see: Callable[[Entry], bool] | None = None
+    ) -> Sequence[Entry]:
+        """Return the newest calls of these tenants that fit; within a tenant in the order of its chain.
+
+        `may_see` leaves out what the reader has no right to; None leaves out nothing.
+        """
         from heapq import merge
         from itertools import islice
 
@@ -58,7 +63,11 @@ class AuditViews:
                 self._entries(stack.enter_context(self._reader.backward(tenant, wanted.since, wanted.until)), wanted)
                 for tenant in tenants
             ]
-            return list(islice(merge(*walks, key=_time, reverse=True), wanted.limit))
+            newest = merge(*walks, key=lambda entry: str(entry["at"]), reverse=True)
+            shown = (
+                entry for entry in newest if _fits(entry, wanted) and (may_see is None or may_see(entry))
+            )
+            return list(islice(shown, wanted.limit))
 
     def show(self, audit_id: str) -> Entry | None:
         """Return a call with all its `records` (with their hashes), or None where it is not known."""

@@ -36,7 +36,7 @@ from hcpx.vocabulary.version import VERSION
 
 from .clock import SystemClock
 from .gate import PipelineGate
-from .trouble_log import TroubleLog
+from .trouble_log import TroubleLog, trouble_path
 
 
 class Adapters(dict[str, Adapter]):
@@ -98,7 +98,7 @@ class Parts:
             redaction=self.redaction,
             adapters=self.adapters,
             brain=BrainRows(database, self.clock),
-            log=TroubleLog(settings.log or os.path.join(settings.home, "trouble.log")),
+            log=TroubleLog(trouble_path(settings)),
         )
         self.gate = PipelineGate(self.ports)
 

@@ -24,6 +24,7 @@ from .parts import Parts
 if TYPE_CHECKING:
     from .books import Books
     from .owner import Owner
+    from .view import View
 
 TENANT = "local"
 """The tenant of a store's owner."""
@@ -39,14 +40,21 @@ class Runtime:
         self.settings = parts.settings
 
     @classmethod
-    def open(cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False) -> Runtime:
-        """Open the store of the settings, or the one in `home`.
+    def open(
+        cls,
+        *,
+        home: str | None = None,
+        settings: Settings | None = None,
+        create_missing: bool = False,
+        lasting: bool = False,
+    ) -> Runtime:
+        """Open the store of the settings (by default those of the environment), or the one in `home`.
 
-        With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading
-        command never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`,
-        and `StoreUnavailable` with the way out in its message.
+        With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command
+        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and
+        `StoreUnavailable` with the way out in its message.
         """
-        settings = read_settings()
+        settings = settings if settings is not None else read_settings()
         if home is not None:
             settings = msgspec.structs.replace(settings, home=home)
         try:
@@ -130,6 +138,13 @@ class Runtime:
         from .books import Books
 
         return Books(self._parts)
+
+    def view(self, token: str | None) -> View | None:
+        """Return what the session of a token, or the owner, may see; None where no live session is behind it."""
+        from .view import View
+
+        session = self.session(token)
+        return None if session is None else View(self._parts, session)
 
     def close(self) -> None:
         """Close the store. Raises `AuditUnavailable` where what waits to be recorded cannot be."""
