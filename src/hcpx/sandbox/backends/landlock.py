@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import platform
 import select
@@ -60,7 +59,6 @@ class Landlock:
         self._journal = journal
         self._folders = PrivateFolders(folder, (_HOME, _TMP, _FILES))
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64", namespaces=False)
-        self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -100,7 +98,7 @@ class Landlock:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = str(next(self._numbers))
+        name = cgroup.new_name()
         run = group = private = None
         ours, theirs = socket.socketpair()
         try:
