@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import pathlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -78,3 +79,9 @@ def test_the_whole_tree_is_in_the_group_from_its_first_moment(bench: Bench) -> N
     lines = [line for line in told.stdout.decode().splitlines() if ":pids:" in line or ":memory:" in line]
     assert lines
     assert all(f"/hcpx-{os.getpid()}-" in line for line in lines)
+
+
+def test_no_two_trees_of_a_process_share_a_name() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        names = list(pool.map(lambda _: cgroup.new_name(), range(200)))
+    assert len(set(names)) == len(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 
 from hcpx.audit.journal import ChainedJournal, JournalRows
@@ -45,10 +46,13 @@ class Adapters(dict[str, Adapter]):
     def __init__(self, make: Mapping[str, Callable[[], Adapter]]) -> None:
         super().__init__()
         self._make = make
+        self._making = allocate_lock()
 
     def __missing__(self, kind: str) -> Adapter:
-        adapter = self[kind] = self._make[kind]()
-        return adapter
+        with self._making:  # two of them would each let as many calls through as a row allows at once
+            if kind not in self:
+                self[kind] = self._make[kind]()
+        return self[kind]
 
 
 class Parts:

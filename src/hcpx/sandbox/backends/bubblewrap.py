@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import platform
 import threading
@@ -60,7 +59,6 @@ class Bubblewrap:
         self._journal = journal
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64")
         self._base = policy.base(proc=machine.proc)
-        self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -97,7 +95,7 @@ class Bubblewrap:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = str(next(self._numbers))
+        name = cgroup.new_name()
         gate = Gate()
         run = group = outlet = None
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import platform
 import select
@@ -61,7 +60,6 @@ class Landlock:
         self._journal = journal
         self._folders = PrivateFolders(folder, (_HOME, _TMP, _FILES))
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64", namespaces=False)
-        self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -101,7 +99,7 @@ class Landlock:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = str(next(self._numbers))
+        name = cgroup.new_name()
         run = group = private = None
         ours, theirs = socket.socketpair()
         try:
