@@ -45,9 +45,7 @@ LEAVES = dict(leaves())
 def test_help_lists_every_command_with_its_line(hcpx: Hcpx) -> None:
     said = hcpx("--help")
     assert said.status == 0
-    assert [
-        line.split()[0] for line in said.out.split("Commands:\n")[1].splitlines() if line[:3].strip()
-    ] == [
+    assert [line.split()[0] for line in said.out.split("Commands:\n")[1].splitlines() if line[:3].strip()] == [
         *COMMANDS,
         "First",
     ]
@@ -60,9 +58,7 @@ def test_what_is_not_built_is_not_listed() -> None:
 def test_every_group_has_the_commands_of_the_specification() -> None:
     ctx = click.Context(root)
     found = {name: root.get_command(ctx, name) for name in COMMANDS}
-    assert {
-        name: set(group.commands) for name, group in found.items() if isinstance(group, click.Group)
-    } == GROUPS
+    assert {name: set(group.commands) for name, group in found.items() if isinstance(group, click.Group)} == GROUPS
 
 
 @pytest.mark.parametrize("words", LEAVES)

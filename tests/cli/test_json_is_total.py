@@ -27,9 +27,7 @@ OPTIONS = sorted(
 odd = st.text(st.characters(exclude_characters="\0"), max_size=8) | st.binary(max_size=8).map(
     lambda data: data.replace(b"\0", b"").decode("utf-8", "surrogateescape")
 )
-word = (
-    st.sampled_from(["ledger", "transit", "stops", "*", "-", "--", "x=y", "x:=[", "@", "user:ada", ""]) | odd
-)
+word = st.sampled_from(["ledger", "transit", "stops", "*", "-", "--", "x=y", "x:=[", "@", "user:ada", ""]) | odd
 lines = st.one_of(
     st.lists(st.sampled_from(WORDS) | st.sampled_from(OPTIONS) | word, max_size=7),
     st.tuples(

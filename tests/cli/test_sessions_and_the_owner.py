@@ -17,13 +17,9 @@ from tests.cli.test_groups import LEAVES
 OWNERS = ("owner_required", "only the store's owner may do this")
 PLACES = {"capability": "verb.exec.read", "bin_name": "git"}
 # `allow` lists or changes by what it is given: either way it is the owner's.
-OWNER_ONLY = [words for words, one in LEAVES.items() if isinstance(one, (Change, Draft, OwnerRead))] + [
-    "allow"
-]
+OWNER_ONLY = [words for words, one in LEAVES.items() if isinstance(one, (Change, Draft, OwnerRead))] + ["allow"]
 READING = [
-    words
-    for words, one in LEAVES.items()
-    if isinstance(one, Read) or words in ("availability", "doctor", "skill")
+    words for words, one in LEAVES.items() if isinstance(one, Read) or words in ("availability", "doctor", "skill")
 ]
 SESSIONS = {"empty": "", "dead": "hcps_nobody"}
 
@@ -49,9 +45,7 @@ def told(said: Said) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("words", OWNER_ONLY)
 @pytest.mark.parametrize("session", SESSIONS.values(), ids=SESSIONS.keys())
-def test_no_session_that_is_given_may_do_what_is_the_owners(
-    words: str, session: str, hcpx: Hcpx, home: Path
-) -> None:
+def test_no_session_that_is_given_may_do_what_is_the_owners(words: str, session: str, hcpx: Hcpx, home: Path) -> None:
     assert told(hcpx(*line(words), "--json", session=session)) == (77, *OWNERS)
     assert told(hcpx(*line(words), "--json", "--session", session)) == (77, *OWNERS)
     assert not home.exists()
@@ -108,9 +102,7 @@ def test_a_session_sees_its_own_part_and_no_more(hcpx: Hcpx, store: Path) -> Non
     calls = hcpx("audit", "list", "--json", session=mine).document()["calls"]
     assert [(call["principal"], call["code"]) for call in calls] == [("user:ada", "denied")]
     assert len(hcpx("audit", "list", "--json").document()["calls"]) == 2
-    assert [one["id"] for one in hcpx("session", "list", "--json", session=mine).document()["sessions"]] == [
-        row.id
-    ]
+    assert [one["id"] for one in hcpx("session", "list", "--json", session=mine).document()["sessions"]] == [row.id]
     assert hcpx("grants", "--json", session=mine).document()["grants"] == []
     assert told(hcpx("grants", "user:bob", "--json", session=mine)) == (77, *OWNERS)
     people = hcpx("principal", "list", "--json", session=mine).document()["principals"]
@@ -120,9 +112,7 @@ def test_a_session_sees_its_own_part_and_no_more(hcpx: Hcpx, store: Path) -> Non
     assert (packs[1]["id"], packs[1]["activated"]) == ("transit", True)
     assert told(hcpx("pack", "show", "ledger", "--json", session=mine))[:2] == (69, "pack_not_activated")
     assert told(hcpx("policy", "show", "ledger", "--json", session=mine))[:2] == (69, "pack_not_activated")
-    assert hcpx("policy", "show", "transit.book", "--json", session=mine).document()["rows"]["book"][
-        "confirm"
-    ]
+    assert hcpx("policy", "show", "transit.book", "--json", session=mine).document()["rows"]["book"]["confirm"]
 
 
 def test_another_ones_call_reads_like_one_that_is_not_there(hcpx: Hcpx, token: str, store: Path) -> None:

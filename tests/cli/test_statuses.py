@@ -103,9 +103,7 @@ def more_packs(store: Path, hcpx: Hcpx) -> None:
 
 @pytest.mark.usefixtures("more_packs")
 @pytest.mark.parametrize(("words", "status", "code", "error"), LINES, ids=[line[0] for line in LINES])
-def test_every_end_has_its_status_code_and_text(
-    words: str, status: int, code: str, error: str, hcpx: Hcpx
-) -> None:
+def test_every_end_has_its_status_code_and_text(words: str, status: int, code: str, error: str, hcpx: Hcpx) -> None:
     head, dashes, tail = words.partition(" --")
     line = [*head.split(), "--json", *(dashes + tail).split()]
     said = hcpx(*line)

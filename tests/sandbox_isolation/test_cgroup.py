@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -52,9 +52,7 @@ def test_version_2_at_the_root_of_a_container(tmp_path: Path) -> None:
     assert _sites(tmp_path, V2, "0::/\n") == [Site(str(tmp_path), (PIDS,), 2)]
 
 
-@pytest.mark.parametrize(
-    "mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"]
-)
+@pytest.mark.parametrize("mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"])
 def test_what_cannot_be_read_bounds_nothing(tmp_path: Path, mounts: str) -> None:
     (tmp_path / "mountinfo").write_text(mounts)
     (tmp_path / "cgroup").write_text("0::/\n")

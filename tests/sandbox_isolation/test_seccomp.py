@@ -65,9 +65,7 @@ def test_no_number_stands_for_two_calls(machine: Machine) -> None:
         for found in table.values()
         if found[column] is not None
     ]
-    numbers += [
-        found[column] for found in (syscalls.CLONE, syscalls.IOCTL, syscalls.SOCKET, syscalls.SOCKETPAIR)
-    ]
+    numbers += [found[column] for found in (syscalls.CLONE, syscalls.IOCTL, syscalls.SOCKET, syscalls.SOCKETPAIR)]
     assert len(set(numbers)) == len(numbers)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Final
 
@@ -63,10 +63,8 @@ class AuditViews:
                 self._entries(stack.enter_context(self._reader.backward(tenant, wanted.since, wanted.until)), wanted)
                 for tenant in tenants
             ]
-            newest = merge(*walks, key=lambda entry: str(entry["at"]), reverse=True)
-            shown = (
-                entry for entry in newest if _fits(entry, wanted) and (may_see is None or may_see(entry))
-            )
+            newest = merge(*walks, key=_time, reverse=True)
+            shown = newest if may_see is None else filter(may_see, newest)
             return list(islice(shown, wanted.limit))
 
     def show(self, audit_id: str) -> Entry | None:

@@ -49,9 +49,7 @@ def new_pack(
     return (place, files) if refused is None else refused
 
 
-def _asked(
-    program: str, settings: Settings, *, deep: bool, cancel: Cancel
-) -> dict[tuple[str, ...], str] | Denial:
+def _asked(program: str, settings: Settings, *, deep: bool, cancel: Cancel) -> dict[tuple[str, ...], str] | Denial:
     real = host_program(program, settings.path)
     if real is None:
         return deny("not_found", what=f"no program {program!r} on the search path {settings.path}")

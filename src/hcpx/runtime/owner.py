@@ -115,9 +115,7 @@ class Owner:
         pack = self.packs.show(pack_id)
         if verb_key not in pack.policy:
             near = nearest(verb_key, tuple(pack.policy))
-            raise NotFound(
-                f"no policy for {pack_id}.{verb_key}" + (f", did you mean {near}?" if near else "")
-            )
+            raise NotFound(f"no policy for {pack_id}.{verb_key}" + (f", did you mean {near}?" if near else ""))
         _check_schema(overlay.args_schema)
         row = self.packs.row(pack, verb_key)
         looser = [
@@ -126,9 +124,7 @@ class Owner:
             if not 0 < value <= getattr(row.limits, name)
         ]
         if looser or overlay.approvals < 0:
-            raise Refused(
-                f"an overlay only tightens: {looser[0] if looser else 'approvals cannot be negative'}"
-            )
+            raise Refused(f"an overlay only tightens: {looser[0] if looser else 'approvals cannot be negative'}")
         if overlay == Overlay():
             raise Refused("nothing to tighten: say what the row is to demand")
         self.overlays.tighten(self.tenant, pack_id, verb_key, overlay)

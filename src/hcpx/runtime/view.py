@@ -53,9 +53,7 @@ class PackLine(msgspec.Struct, frozen=True, omit_defaults=True):
 def _line(title: PackTitle, pack: Pack | None) -> PackLine:
     if pack is None:
         return PackLine(title.id, title.title, activated=False)
-    return PackLine(
-        pack.id, pack.title, activated=True, version=pack.version, digest=pack.digest, linked=pack.linked
-    )
+    return PackLine(pack.id, pack.title, activated=True, version=pack.version, digest=pack.digest, linked=pack.linked)
 
 
 class View:
@@ -209,9 +207,7 @@ class View:
         if entry.get("principal") == self.session.principal:
             return True
         pack_id, verb_key = entry.get("pack_id"), entry.get("verb_key")
-        return self._reads(
-            pack_id if isinstance(pack_id, str) else ANY, verb_key if isinstance(verb_key, str) else ANY
-        )
+        return self._reads(pack_id if isinstance(pack_id, str) else ANY, verb_key if isinstance(verb_key, str) else ANY)
 
     def _reads(self, pack_id: str, verb_key: str) -> bool:
         return holds(self._parts, self.session, _READ, pack_id, verb_key)

@@ -167,11 +167,7 @@ def _target(line: bytes) -> tuple[str, int, bytes | None]:
     scheme, _, behind = uri.partition(b"://")
     authority, slash, path = behind.partition(b"/")
     is_plain = method != b"CONNECT"
-    if (
-        not version.startswith(b"HTTP/1.")
-        or line.count(b" ") != 2
-        or (is_plain and scheme.lower() != b"http")
-    ):
+    if not version.startswith(b"HTTP/1.") or line.count(b" ") != 2 or (is_plain and scheme.lower() != b"http"):
         raise _Refused("400 Bad Request")
     try:
         host, port = split((authority if is_plain else uri).decode("ascii"), 80 if is_plain else 443)

@@ -26,9 +26,7 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401 -- click's own
         super().__init__(*args, **settings)
-        self.params.append(
-            click.Option(["--json", "as_json"], is_flag=True, help="Print exactly one JSON document.")
-        )
+        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print exactly one JSON document."))
 
     def invoke(self, ctx: click.Context) -> int:
         """Run it, print its answer, and return the exit status."""

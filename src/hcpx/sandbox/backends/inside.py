@@ -39,9 +39,7 @@ class Record:
 class Inside(spawn.Care):
     """The care for one run; as a context it gives back what it opened."""
 
-    def __init__(
-        self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None
-    ) -> None:
+    def __init__(self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None) -> None:
         self.gate = gate
         self.group = group
         self._record = record

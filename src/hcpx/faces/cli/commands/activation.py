@@ -11,9 +11,7 @@ from hcpx.faces.cli.answer import Answer
 from hcpx.faces.cli.kinds import Change, Desk
 from hcpx.faces.cli.people import plain
 
-_ON = click.option(
-    "--on", "session_id", metavar="SESSION", help="A session's id, by default the owner's own."
-)
+_ON = click.option("--on", "session_id", metavar="SESSION", help="A session's id, by default the owner's own.")
 
 
 @click.command("activate", cls=Change)

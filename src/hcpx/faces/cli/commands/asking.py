@@ -54,9 +54,7 @@ def availability(asked: Asked, pack: str | None, verb_key: str | None) -> Answer
         found = asked.ask("hcp.availability", pack=pack, verb_key=verb_key)
     except StoreMissing as missing:
         return Answer({"commands": []}, text="nothing", notes=(str(missing),))
-    return Answer(
-        found, rows=[_outlook(one) for one in found["commands"] if pack or one["pack_id"] != BOOTSTRAP]
-    )
+    return Answer(found, rows=[_outlook(one) for one in found["commands"] if pack or one["pack_id"] != BOOTSTRAP])
 
 
 def _outlook(one: Found) -> Found:
@@ -84,9 +82,7 @@ def skill(asked: Asked, pack: str | None, name: str | None, file: str | None, *,
     if name is None and (full or file is not None):
         raise stop("usage", what="which Skill? name it behind its pack", hint="hcpx skill")
     try:
-        found = asked.ask(
-            "hcp.skill", pack=pack, name=name, full=name is not None and file is None, file=file
-        )
+        found = asked.ask("hcp.skill", pack=pack, name=name, full=name is not None and file is None, file=file)
     except StoreMissing as missing:
         return Answer({"skills": []}, text="nothing", notes=(str(missing),))
     if "text" in found:

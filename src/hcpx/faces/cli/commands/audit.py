@@ -29,13 +29,9 @@ _UNTIL = click.option("--until", metavar="TIME", help="Not after: the same forms
 @click.option("--pack", "pack_id", metavar="ID", help="Only calls to this pack.")
 @click.option("--verb", "verb_key", metavar="KEY", help="Only calls to this command.")
 @click.option("--decision", type=click.Choice(("allowed", "denied", "mock", "replayed")), help="Only these.")
-@click.option(
-    "--outcome", type=click.Choice(("ok", "failed", "timeout", "cancelled", "unknown")), help="Only these."
-)
+@click.option("--outcome", type=click.Choice(("ok", "failed", "timeout", "cancelled", "unknown")), help="Only these.")
 @click.option("--code", metavar="CODE", help="Only calls that ended with this code.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many."
-)
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many.")
 def list_(view: View, since: str | None, until: str | None, limit: int, **wanted: str | None) -> Answer:
     """List calls, newest first."""
     found = view.calls(Filter(since=bound(since), until=bound(until), limit=limit, **wanted))
@@ -82,9 +78,7 @@ class _Export(Read):
 
 
 @audit.command("export", cls=_Export, empty={"records": []})
-@click.option(
-    "--format", "kind", type=click.Choice(("jsonl",)), default="jsonl", show_default=True, help="The form."
-)
+@click.option("--format", "kind", type=click.Choice(("jsonl",)), default="jsonl", show_default=True, help="The form.")
 @click.option("--tenant", metavar="ID", help="Whose chain; only the owner may name another one.")
 @_SINCE
 @_UNTIL

@@ -15,9 +15,7 @@ brain = click.Group("brain", help="Results kept under projects.")
 
 @brain.command("list", cls=Read, empty={"results": []})
 @click.argument("project", metavar="[PROJECT]", required=False)
-@click.option(
-    "--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many."
-)
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many.")
 def list_(view: View, project: str | None, limit: int) -> Answer:
     """List what was kept, newest first."""
     found = [_kept(one) for one in view.kept(project, limit)]

@@ -23,9 +23,7 @@ class _Conformance(Command):
 
 @click.command("conformance", cls=_Conformance)
 @click.argument("folder", metavar="DIR")
-@click.option(
-    "--face", "faces", default="sdk,cli", show_default=True, metavar="NAMES", help="Which faces, by commas."
-)
+@click.option("--face", "faces", default="sdk,cli", show_default=True, metavar="NAMES", help="Which faces, by commas.")
 @click.option("--isolated", is_flag=True, help="Run the cases that need isolation, too.")
 def conformance(**_: object) -> None:
     """Run every case of a folder through the faces, and say which ended otherwise than it should."""

@@ -14,9 +14,7 @@ from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import shell_quoted
 
 _MOST = 1024 * 1024
-_FAMILY = click.option(
-    "--family", metavar="NAME", help="user, local or mothership, where the pack asks for several."
-)
+_FAMILY = click.option("--family", metavar="NAME", help="user, local or mothership, where the pack asks for several.")
 _PRINCIPAL = click.option("--principal", metavar="NAME", help="Whose credential, by default your own.")
 
 

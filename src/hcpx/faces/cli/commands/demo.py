@@ -42,9 +42,7 @@ _CONFIRMED: Final[dict[str, object]] = {"confirm": True}
 _PAY: Final[dict[str, object]] = {"amount": "2.80", "payee": "demo-transit"}
 
 STAGES: Final = (
-    Stage(
-        "What may an agent with a read-only session do?", "agent", ("hcp-cli", "hcp.availability"), {}, None
-    ),
+    Stage("What may an agent with a read-only session do?", "agent", ("hcp-cli", "hcp.availability"), {}, None),
     Stage("It reads.", "agent", ("transit", "plan"), {"from": "A", "to": "B"}, None),
     Stage(
         "It tries to write, confirm and all: its session has no grant for that.",
@@ -174,9 +172,7 @@ class Tour:
         self._say("" if _as_expected(stage, result) else f"   NOT AS EXPECTED: {stage.code or 'ok'} was\n")
 
     def _audited(self, number: int, results: list[Result]) -> dict[str, object]:
-        self._say(
-            f"{number}. Every call is in the audit, the denied ones too, and the chain of records holds."
-        )
+        self._say(f"{number}. Every call is in the audit, the denied ones too, and the chain of records holds.")
         view = self._runtime.view(None)
         if view is None:
             return {"ok": False}

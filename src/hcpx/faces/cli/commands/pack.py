@@ -38,9 +38,7 @@ def add(desk: Desk, source: str, *, link: bool, replace: bool) -> Answer:
         "findings": _builtin(added.findings),
     }
     notes = tuple(str(one) for one in added.findings)
-    return Answer(
-        value, text=f"{found.id} {found.version} is installed; next: hcpx activate {found.id}", notes=notes
-    )
+    return Answer(value, text=f"{found.id} {found.version} is installed; next: hcpx activate {found.id}", notes=notes)
 
 
 @pack.command("list", cls=Read, empty={"packs": []})
@@ -104,9 +102,7 @@ def lint(folder: str) -> Answer:
 @click.argument("program", metavar="PROGRAM")
 @click.option("--from-help", is_flag=True, help="Run PROGRAM --help and propose its commands.")
 @click.option("--deep", is_flag=True, help="With --from-help: ask every command for its --help, too.")
-@click.option(
-    "--dir", "folder", metavar="DIR", help="Where to write it, by default a folder of the pack's id."
-)
+@click.option("--dir", "folder", metavar="DIR", help="Where to write it, by default a folder of the pack's id.")
 def new(settings: Settings, program: str, folder: str | None, *, from_help: bool, deep: bool) -> Answer:
     """Write a new pack around a program of this host."""
     if deep and not from_help:

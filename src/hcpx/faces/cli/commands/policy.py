@@ -43,9 +43,7 @@ def show(view: View, name: str) -> Answer:
 def _with_limits(command: click.Command) -> click.Command:
     for name, about in reversed(_LIMITS.items()):
         kind = float if name == "timeout_s" else int
-        command.params.append(
-            click.Option([f"--{name.replace('_', '-')}"], type=kind, metavar="N", help=about)
-        )
+        command.params.append(click.Option([f"--{name.replace('_', '-')}"], type=kind, metavar="N", help=about))
     return command
 
 
@@ -68,9 +66,7 @@ def tighten(
     """Demand more of a command than its pack does; it never asks for less."""
     pack_id, dot, verb_key = name.partition(".")
     if not dot:
-        raise stop(
-            "usage", what=f"{name!r} names no command; write PACK.VERB", hint=f"hcpx policy show {pack_id}"
-        )
+        raise stop("usage", what=f"{name!r} names no command; write PACK.VERB", hint=f"hcpx policy show {pack_id}")
     overlay = Overlay(
         confirm=confirm,
         approvals=approvals,

@@ -15,10 +15,7 @@ principal = click.Group("principal", help="Principals and actors.")
 @principal.command("list", cls=Read, empty={"principals": []})
 def list_(view: View) -> Answer:
     """List principals and actors."""
-    rows = [
-        {"id": one.id, "enabled": one.enabled, "created_at": written(one.created_at)}
-        for one in view.principals()
-    ]
+    rows = [{"id": one.id, "enabled": one.enabled, "created_at": written(one.created_at)} for one in view.principals()]
     return Answer({"principals": rows}, rows=rows)
 
 

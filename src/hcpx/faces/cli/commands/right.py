@@ -52,9 +52,7 @@ def grant(
         None if until is None else moment(until),
     )
     row = desk.owner.grant(principal, given)
-    return Answer(
-        _grant(row), text=f"{principal} has {capability} for {pack_id}: {' '.join(row.grant.verb_keys)}"
-    )
+    return Answer(_grant(row), text=f"{principal} has {capability} for {pack_id}: {' '.join(row.grant.verb_keys)}")
 
 
 @click.command("revoke", cls=Change)
@@ -82,9 +80,7 @@ def revoke(
         what = "a grant is named by PRINCIPAL CAPABILITY --pack ID --verb KEY, or by --id NUMBER"
         raise stop("usage", what=what, hint="hcpx grants")
     gone = desk.owner.grants.revoke(tenant, principal, Grant(capability, pack_id, verbs))
-    return Answer(
-        {"revoked": [row.id for row in gone]}, text=f"{principal} has lost {capability} for {pack_id}"
-    )
+    return Answer({"revoked": [row.id for row in gone]}, text=f"{principal} has lost {capability} for {pack_id}")
 
 
 @click.command("grants", cls=Read, empty={"grants": []})
