@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Module -> why it may. A backend that has to start something itself is added here, with its reason.
 STARTS_PROCESSES = {
     "sandbox/spawn.py": "the one module that starts a process",
+    "sandbox/backends/landlock_helper.py": "a program of its own, single-threaded, that starts one under Landlock",
     "conformance/faces.py": "the runner is a caller of the command line, in a process of its own",
 }
 READS_ENVIRONMENT = {
