@@ -35,10 +35,10 @@ class Tree:
         """Whether anything was still alive when `end` came."""
 
     def claim(self, put_on: Callable[[int], object]) -> None:
-        """Tag the leader and, after `put_on` was called with it, every process that it had started by then.
+        """Tag the leader, on which the limits are already, and put both on what it had started by then.
 
-        What is born later inherits both the tag and what `put_on` did, so a look that finds nobody
-        without the tag is the last one.
+        What is born later inherits both, so a look that finds nobody without the tag is the last one. Only
+        a program that leaves its session and its environment behind in this moment is not found again.
         """
         if self._tag is None:
             return
