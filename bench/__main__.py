@@ -47,14 +47,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m bench", description=__doc__, epilog=EPILOG)
     known = [row.id for row in ROWS if not row.later]
-    parser.add_argument(
-        "--only", type=lambda text: text.split(","), default=known, help="rows, such as P1,P3"
-    )
+    parser.add_argument("--only", type=lambda text: text.split(","), default=known, help="rows, such as P1,P3")
     parser.add_argument("--json", metavar="FILE", help="write what was found")
     parser.add_argument("--page", metavar="FILE", help="write the page for the docs: ratios only")
-    parser.add_argument(
-        "--from", dest="source", metavar="FILE", help="measure nothing, read what --json wrote"
-    )
+    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing, read what --json wrote")
     parser.add_argument("--no-peers", action="store_true", help="leave out what is installed from a registry")
     parser.add_argument("--effort", type=float, default=1.0, help="scale the number of rounds (default 1)")
     parser.add_argument("--seed", type=int, default=None, help="repeat the order of another run")

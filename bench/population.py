@@ -9,7 +9,6 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.commands import DATABASE
 from bench.home import Home
 from bench.sampling import expect
 from bench.worker import ROOT
@@ -64,7 +63,7 @@ def populated(course: Course, name: str, size: Size) -> Home:
 
 
 def _fill(course: Course, home: Home, size: Size) -> None:
-    argv = [os.fspath(course.python), "-m", "bench.populate", os.fspath(home.folder / DATABASE)]
+    argv = [os.fspath(course.python), "-m", "bench.populate", os.fspath(home.folder)]
     done = subprocess.run(
         [*argv, str(size.packs), str(size.grants), str(size.records)],
         env=course.with_bench(home.environment()),

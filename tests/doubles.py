@@ -75,11 +75,7 @@ class Journal:
         digest, result = known
         if digest != use.digest:
             return deny("idempotency_conflict")
-        return (
-            deny("busy", step=4, limit="the same idempotency_key is running")
-            if result is None
-            else Replay(result)
-        )
+        return deny("busy", step=4, limit="the same idempotency_key is running") if result is None else Replay(result)
 
     def intend(self, intent: AuditRecord, approval_ids: tuple[str, ...], use: KeyUse | None) -> Denial | None:
         if self.fail_intent:
@@ -170,9 +166,7 @@ class Hub:
             return deny("binding_missing", family=request.family, pack_id=request.pack_id)
         if isinstance(found, Denial):
             return found
-        return Binding(
-            request.family, dict.fromkeys(request.env, found), secrets=(found,), credential_id="c_1"
-        )
+        return Binding(request.family, dict.fromkeys(request.env, found), secrets=(found,), credential_id="c_1")
 
     def state(self, request: MintRequest) -> Denial | None:
         if (request.principal, request.pack_id, request.family) in self.bindings:

@@ -55,9 +55,7 @@ class ColdExec(Cold):
 def measure(course: Course) -> dict[str, Finding]:
     """Against bare Python and the system's own tools; then, fewer times, against the peers' cold starts."""
     home = course.home("p1")
-    bare = Cold(
-        PYTHON, [os.fspath(course.python), "-I", "-c", "pass"], home.environment(), cwd=home.folder.parent
-    )
+    bare = Cold(PYTHON, [os.fspath(course.python), "-I", "-c", "pass"], home.environment(), cwd=home.folder.parent)
     finding = Finding()
     near = interleave(
         [
@@ -72,9 +70,7 @@ def measure(course: Course) -> dict[str, Finding]:
     )
     finding.values["ratio"] = ratio(near.series[HCPX], near.series[PYTHON])
     finding.keep(near.series)
-    _beside(
-        finding, near, "hcpx exec of hcp.list", PYTHON, "`hcp.list` instead, wall over `python -I -c pass`"
-    )
+    _beside(finding, near, "hcpx exec of hcp.list", PYTHON, "`hcp.list` instead, wall over `python -I -c pass`")
     for name, _ in OTHERS:
         _beside(finding, near, HCPX, name, f"hcpx over `{name}`")
     _peers(course, home, finding)
@@ -106,9 +102,7 @@ def _peers(course: Course, home: Home, finding: Finding) -> None:
     finding.absent.update(course.absent)
     if not peers:
         return
-    far = interleave(
-        [ColdExec(HCPX, home, "read"), *peers], rounds=course.rounds(7), rng=course.rng, needed=(HCPX,)
-    )
+    far = interleave([ColdExec(HCPX, home, "read"), *peers], rounds=course.rounds(7), rng=course.rng, needed=(HCPX,))
     for peer in peers:
         _beside(finding, far, peer.name, HCPX, f"{peer.name}, one call from a cold start, over hcpx")
     del far.series[HCPX]

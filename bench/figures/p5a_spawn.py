@@ -41,9 +41,7 @@ def measure(course: Course) -> dict[str, Finding]:
     for peer in PEERS:
         if peer.name in measured.series:
             beside = measured.series[peer.name]
-            finding.beside.append(
-                Beside(f"{peer.name}'s call that spawns, over hcpx", "x", ratio(beside, ours))
-            )
+            finding.beside.append(Beside(f"{peer.name}'s call that spawns, over hcpx", "x", ratio(beside, ours)))
             more = scaled(excess(beside, base), NS_TO_US)
             finding.beside.append(Beside(f"{peer.name}'s call, more than the bare spawn", "us", more))
     return {"P5a": finding}

@@ -25,9 +25,7 @@ def measure(course: Course) -> dict[str, Finding]:
             course.hcpx_worker(FEW, few, command, calls=calls),
             course.hcpx_worker(MANY, many, command, calls=calls),
         ) as workers:
-            measured = interleave(
-                workers, rounds=course.rounds(20), rng=course.rng, warm=2, needed=(FEW, MANY)
-            )
+            measured = interleave(workers, rounds=course.rounds(20), rng=course.rng, warm=2, needed=(FEW, MANY))
         one = ratio(measured.series[MANY], measured.series[FEW])
         if command == "read":
             finding.values["ratio"] = one
@@ -40,7 +38,5 @@ def measure(course: Course) -> dict[str, Finding]:
         rng=course.rng,
         needed=(FEW, MANY),
     )
-    finding.beside.append(
-        Beside("a cold start, large over small", "x", ratio(cold.series[MANY], cold.series[FEW]))
-    )
+    finding.beside.append(Beside("a cold start, large over small", "x", ratio(cold.series[MANY], cold.series[FEW])))
     return {"P6": finding}

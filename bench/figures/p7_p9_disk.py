@@ -34,17 +34,13 @@ def measure(course: Course) -> dict[str, Finding]:
         p7.values["write"] = spread([syncs for syncs, _, _ in writes])
         p7.values["read"] = spread([syncs for syncs, _, _ in reads])
         late = sum(bool(start.unsynced) for _, start, _ in writes)
-        p7.beside.append(
-            Beside("writes whose intent was not on disk when the program started", "", exactly(late))
-        )
+        p7.beside.append(Beside("writes whose intent was not on disk when the program started", "", exactly(late)))
         p9.values["power"] = exactly(sum(bool(answer.unsynced) for _, _, answer in writes))
         lost = exactly(sum(bool(answer.unsynced) for _, _, answer in reads))
         p9.beside.append(Beside(f"of {CALLS} reads, by power loss (no promise)", "", lost))
     p9.values["kill"] = exactly(_lost_by_kill(course, home, "act"))
     p9.beside.append(
-        Beside(
-            f"of {KILLS} reads, by `kill -9` (no promise)", "", exactly(_lost_by_kill(course, home, "look"))
-        )
+        Beside(f"of {KILLS} reads, by `kill -9` (no promise)", "", exactly(_lost_by_kill(course, home, "look")))
     )
     return {"P7": p7, "P9": p9}
 

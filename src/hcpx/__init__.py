@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .vocabulary.envelope import Envelope
     from .vocabulary.invocation import Cancel, Enforced
     from .vocabulary.result import Result
-    from .vocabulary.version import VERSION as __version__
+
+    __version__: str
 
 __all__ = ["ApprovalTicket", "Cancel", "Cause", "Enforced", "Envelope", "Hcp", "Result", "__version__"]
 

@@ -7,7 +7,7 @@ An implementation may raise `StoreUnavailable` from any port that reads or write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,6 +26,9 @@ from .vocabulary.signal import Signal
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import Protocol
+else:
+    Protocol = object  # only a type checker asks; making the real ones is a millisecond of every start
 
 
 class StoreUnavailable(Exception):
@@ -381,8 +384,10 @@ class ChainReader(Protocol):
         """Return every tenant that has a chain."""
         ...
 
-    def forward(self, tenant: str) -> AbstractContextManager[tuple[ChainHead, Iterator[ChainedRecord]]]:
-        """Walk a chain from its first record on, with the head that the store keeps beside it."""
+    def forward(
+        self, tenant: str, last: int | None = None
+    ) -> AbstractContextManager[tuple[ChainHead, Iterator[ChainedRecord]]]:
+        """Walk a chain, or its `last` records, to its end, with the head that the store keeps beside it."""
         ...
 
     def backward(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Final, Literal
 
 import msgspec
@@ -95,6 +96,20 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     )
 
 
+@contextmanager
+def ambient(name: str, value: str) -> Generator[None]:
+    """Set a variable of this process for the length of a block, as a token that lies around would be."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
 def _home(env: Mapping[str, str]) -> str:
     home = env.get("HCP_HOME")
     if home is None:
@@ -102,9 +117,7 @@ def _home(env: Mapping[str, str]) -> str:
         base = data if data.startswith("/") else f"{os.path.expanduser('~')}/.local/share"
         home = f"{base}/hcpx"
     if not home.startswith("/"):
-        raise BadSettings(
-            "HCP_HOME must be an absolute path" if "HCP_HOME" in env else "HOME is not set: set HCP_HOME"
-        )
+        raise BadSettings("HCP_HOME must be an absolute path" if "HCP_HOME" in env else "HOME is not set: set HCP_HOME")
     return home
 
 

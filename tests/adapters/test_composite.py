@@ -27,9 +27,7 @@ BANK = wrap_pack(
 )
 
 
-def daily(
-    *steps: StepSpec, output: object = None, row: PolicyRow | None = None, pack_id: str = "daily"
-) -> Pack:
+def daily(*steps: StepSpec, output: object = None, row: PolicyRow | None = None, pack_id: str = "daily") -> Pack:
     text = None if output is None else msgspec.json.encode(output).decode()
     command = Command(verb_key="close", steps=steps, output=text)
     return Pack(
@@ -101,9 +99,7 @@ def test_values_are_never_looked_into_for_references() -> None:
 
 
 def test_an_arg_that_was_not_given_is_left_out() -> None:
-    here = world(
-        daily(step("pay", amount={"$arg": "amount"}), output={"a": {"$arg": "amount"}, "b": [{"$arg": "x"}]})
-    )
+    here = world(daily(step("pay", amount={"$arg": "amount"}), output={"a": {"$arg": "amount"}, "b": [{"$arg": "x"}]}))
     result = close(here)
     assert result.result == {"b": [None]}
     assert ran(here) == [("pay", ("pay", "--json"))]

@@ -43,9 +43,7 @@ class Source:
                     found.append(Use(dotted, node.lineno, roles.get(id(node), "other")))
             elif isinstance(node, ast.Call):
                 found.extend(Use(module, node.lineno, "import") for module in _imported_by_text(node))
-                found.extend(
-                    Use(imports.named(text), node.lineno, "argument") for text in _cast_by_text(node)
-                )
+                found.extend(Use(imports.named(text), node.lineno, "argument") for text in _cast_by_text(node))
         return found
 
 
@@ -123,9 +121,7 @@ def _imported_by_text(call: ast.Call) -> list[str]:
 def _cast_by_text(call: ast.Call) -> list[str]:
     """`Bound` for `cast("Bound", x)`."""
     match call:
-        case ast.Call(
-            func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[ast.Constant(value=str(name)), *_]
-        ):
+        case ast.Call(func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[ast.Constant(value=str(name)), *_]):
             return [name]
         case _:
             return []

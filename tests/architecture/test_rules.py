@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 # Module -> why it may. A backend that has to start something itself is added here, with its reason.
 STARTS_PROCESSES = {
     "sandbox/spawn.py": "the one module that starts a process",
+    "sandbox/backends/landlock_helper.py": "a program of its own, single-threaded, that starts one under Landlock",
+    "conformance/faces.py": "the runner is a caller of the command line, in a process of its own",
 }
 READS_ENVIRONMENT = {
     "settings.py": "the one reader of configuration and environment",
+    "conformance/faces.py": "a case lays down variables of the runtime's own process",
 }
 MADE_BY = {
     "Resolved": "pipeline/step1_resolve.py",
@@ -26,6 +29,7 @@ MADE_BY = {
     "Permitted": "pipeline/step3_authorize.py",
     "Confirmed": "pipeline/step4_confirm.py",
     "Replayed": "pipeline/step4_confirm.py",
+    "Intended": "pipeline/step5_mint.py",
     "Bound": "pipeline/step5_mint.py",
     "Outcome": "pipeline/step6_run.py",
 }
@@ -89,11 +93,7 @@ def stage_makers(sources: list[Source]) -> dict[str, set[str]]:
     for one in sources:
         for use in one.uses():
             module, _, stage = use.name.rpartition(".")
-            if (
-                stage in makers
-                and module.startswith("hcpx.pipeline")
-                and use.role in {"call", "argument", "base"}
-            ):
+            if stage in makers and module.startswith("hcpx.pipeline") and use.role in {"call", "argument", "base"}:
                 makers[stage].add(one.path)
     return makers
 
@@ -104,9 +104,7 @@ def test_processes_start_in_one_module_only() -> None:
 
 def test_the_environment_is_read_in_one_module_only() -> None:
     sources = list(python_sources())
-    options = [
-        found for one in sources if one.path not in READS_ENVIRONMENT for found in environment_options(one)
-    ]
+    options = [found for one in sources if one.path not in READS_ENVIRONMENT for found in environment_options(one)]
     assert offences(sources, ENVIRONMENT, READS_ENVIRONMENT) + options == []
 
 
@@ -134,16 +132,12 @@ def test_the_pipeline_fits_on_one_page() -> None:
 
 def test_every_module_has_a_name_of_the_field() -> None:
     paths = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")]
-    nameless = {
-        path.as_posix() for path in paths for part in path.with_suffix("").parts if NAMELESS.match(part)
-    }
+    nameless = {path.as_posix() for path in paths for part in path.with_suffix("").parts if NAMELESS.match(part)}
     assert nameless == set()
 
 
 def test_nobody_excuses_a_line_of_the_pure_rooms_from_coverage() -> None:
-    excused = [
-        one.path for one in python_sources() if one.path.startswith(PURE_ROOMS) and "pragma: no" in one.text
-    ]
+    excused = [one.path for one in python_sources() if one.path.startswith(PURE_ROOMS) and "pragma: no" in one.text]
     assert excused == []
 
 
@@ -160,9 +154,7 @@ def test_no_product_file_names_a_path_of_the_machine_that_built_it() -> None:
 def product_files() -> list[Path]:
     """Every text that people get: the folders of the product and the files at the top."""
     below = [path for folder in PRODUCT for path in sorted((ROOT / folder).rglob("*"))]
-    top = [
-        path for path in sorted(ROOT.iterdir()) if path.suffix in {".md", ".toml"} or path.name == "Makefile"
-    ]
+    top = [path for path in sorted(ROOT.iterdir()) if path.suffix in {".md", ".toml"} or path.name == "Makefile"]
     return [path for path in [*below, *top] if path.is_file() and "__pycache__" not in path.parts]
 
 

@@ -6,10 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from hcpx.audit import sharing
+from hcpx.audit.journal import ChainedJournal, JournalRows
+from hcpx.audit.verify import verify_all
 from hcpx.audit.views import Filter
 from hcpx.runtime import Runtime
+from hcpx.store.strangers import Strangers
+from tests.store.world import TENANT, World, attribution, intent, record
 
 BURST = 40
 UNCLOSED = f"""
@@ -67,3 +73,39 @@ def test_a_process_that_never_closes_its_store_leaves_every_record() -> None:
         assert len(recorded(later)) == BURST
     finally:
         later.close()
+
+
+@pytest.fixture
+def journal(world: World, monkeypatch: pytest.MonkeyPatch) -> ChainedJournal:
+    """A journal that shares commits, and writes what waits when the test says so."""
+    monkeypatch.setattr(sharing, "PATIENCE_S", 3600.0)
+    rows = JournalRows(
+        world.database, world.chains, world.intents, world.keys, world.approvals, Strangers(world.database)
+    )
+    return ChainedJournal(rows, world.clock, world.processes, shares=True)
+
+
+def chain(world: World, tenant: str) -> list[str]:
+    with world.chains.forward(tenant) as (_, records):
+        return [one.audit_id for one in records]
+
+
+def test_one_commit_may_begin_several_chains(journal: ChainedJournal, world: World) -> None:
+    other = msgspec.structs.replace(attribution(), tenant="globex")
+    journal.settle(record("a_1"), started=True)
+    journal.settle(record("a_2", whose=other), started=True)
+    journal.settle(record("a_3", whose=other), started=True)
+    journal.settle(record("a_4"), started=True)
+    journal.flush()
+    assert {tenant: chain(world, tenant) for tenant in world.chains.tenants()} == {
+        TENANT: ["a_1", "a_4"],
+        "globex": ["a_2", "a_3"],
+    }
+    assert [verdict.broken for verdict in verify_all(world.chains)] == [None, None]
+
+
+def test_an_intent_goes_behind_what_waits(journal: ChainedJournal, world: World) -> None:
+    for audit_id in ("a_1", "a_2"):
+        journal.settle(record(audit_id), started=True)
+    assert journal.intend(intent("a_3"), (), None) is None
+    assert chain(world, TENANT) == ["a_1", "a_2", "a_3"]

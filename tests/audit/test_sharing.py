@@ -94,9 +94,7 @@ def test_a_failure_is_told_and_what_waited_is_written_once_when_it_is_over(paper
 
 
 @pytest.mark.usefixtures("patient")
-def test_where_no_thread_can_be_had_every_call_writes_its_own(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_thread_can_be_had_every_call_writes_its_own(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: object) -> int:
         raise RuntimeError("can't start new thread")
 

@@ -132,9 +132,7 @@ def outcome(subject: Worker) -> int | str:
         pytest.param("1 / 0", "0", "it: ZeroDivisionError: division by zero", id="broken"),
     ],
 )
-def test_a_worker_reports_only_answered_and_recorded_calls(
-    answer: str, records: str, expected: int | str
-) -> None:
+def test_a_worker_reports_only_answered_and_recorded_calls(answer: str, records: str, expected: int | str) -> None:
     assert outcome(worker(answer, records)) == expected
 
 
@@ -194,9 +192,7 @@ def test_a_figure_over_its_budget_is_called_that_and_the_exit_status_stays_0(
     assert "P1   cold `hcpx exec` of a composite read: over budget\n" in capsys.readouterr().out
 
 
-def test_a_refused_sample_fails_the_command_and_is_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refused_sample_fails_the_command_and_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = report(8.5)
     one.findings["P1"] = Finding(refused="hcpx exec: exit status 77: denied")
     source = tmp_path / "run.json"

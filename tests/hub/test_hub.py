@@ -21,9 +21,7 @@ def missing(family: str) -> Denial:
     return deny("binding_missing", family=family, pack_id="ledger")
 
 
-def connect(
-    world: World, secret: str, principal: str = "user:ada", family: str = "user", **more: float
-) -> str:
+def connect(world: World, secret: str, principal: str = "user:ada", family: str = "user", **more: float) -> str:
     kept = Connections(world.vault()).keep_secret("acme", principal, "ledger", family, secret, **more)
     assert isinstance(kept, Connection)
     return kept.credential_id
@@ -123,9 +121,7 @@ def test_each_principal_and_tenant_gets_its_own(world: World) -> None:
     def twenty(principal: str) -> None:
         for _ in range(20):
             minted = hub.mint(ask(principal=principal))
-            answers[principal].add(
-                minted.env["LEDGER_TOKEN"] if isinstance(minted, Binding) else minted.error
-            )
+            answers[principal].add(minted.env["LEDGER_TOKEN"] if isinstance(minted, Binding) else minted.error)
 
     threads = [threading.Thread(target=twenty, args=(principal,)) for principal in answers]
     for thread in threads:
@@ -217,9 +213,7 @@ def test_nothing_ambient_is_ever_used(world: World) -> None:
         "AWS_SECRET_ACCESS_KEY": "ambient-3",
         "AWS_ACCESS_KEY_ID": "ambient-4",
     }
-    shown = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env
-    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
     assert shown.stdout == "binding_missing\n"
     assert connect(world, "tok-ada-1").startswith("cred_")
     binding = world.hub().mint(ask())

@@ -344,9 +344,7 @@ def test_without_a_cipher_the_key_of_digests_is_had(world: World) -> None:
         "print([name for name in sys.modules if name.startswith(('cryptography', 'keyring'))])"
     )
     env = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    shown = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env
-    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
     assert shown.stdout == "[]\n"
 
 

@@ -80,9 +80,7 @@ def secret_of(found: Stored | None) -> str | None:
     return None if found is None else msgspec.json.decode(found.content, type=PastedSecret).secret
 
 
-def ask(
-    family: str = "user", principal: str = "user:ada", tenant: str = "acme", **changes: object
-) -> MintRequest:
+def ask(family: str = "user", principal: str = "user:ada", tenant: str = "acme", **changes: object) -> MintRequest:
     plain = MintRequest(
         tenant=tenant,
         principal=principal,

@@ -12,6 +12,9 @@ ALPHABETS = (
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 )
 
+# The backslashes of an escape, and of one within JSON that is itself a text of JSON.
+SLASHES = (rb"\\", rb"\\\\", rb"\\\\\\")
+
 
 def patterns(secret: str) -> list[re.Pattern[bytes]]:
     """Every way to write `secret`, one pattern for text and one for each alignment of base64."""
@@ -48,14 +51,15 @@ def _text(secret: str) -> bytes:
 
 def _char(char: str) -> bytes:
     by_byte = b"".join(
-        b"(?:" + re.escape(bytes([byte])) + b"|%" + _hex(f"{byte:02x}") + b")" for byte in char.encode()
+        b"(?:" + re.escape(bytes([byte])) + b"|%(?:25)?" + _hex(f"{byte:02x}") + b")" for byte in char.encode()
     )
     units = char.encode("utf-16-be").hex()
-    escaped = b"".join(rb"\\u" + _hex(units[at : at + 4]) for at in range(0, len(units), 4))
-    ways = [by_byte, escaped]
+    ways = [by_byte]
     short = {"/": "/", **{chr(code): json.dumps(chr(code))[2:3] for code in b'"\\\b\f\n\r\t'}}
-    if char in short:
-        ways.append(re.escape(b"\\" + short[char].encode()))
+    for slashes in SLASHES:
+        ways.append(b"".join(slashes + b"u" + _hex(units[at : at + 4]) for at in range(0, len(units), 4)))
+        if char in short:
+            ways.append(slashes + re.escape(short[char].encode()))
     if char == " ":
         ways.append(rb"\+")
     return b"(?:" + b"|".join(ways) + b")"
@@ -71,7 +75,8 @@ def _base64(data: bytes, before: int) -> bytes:
     bits += "?" * (-len(bits) % 6)
     groups = [bits[at : at + 6] for at in range(0, len(bits), 6)]
     carrying = [group for group in groups if set(group) != {"?"}]
-    gap = rb"(?:\r?\n|(?:\\r)?\\n)?"
+    escaped = b"|".join(b"(?:" + slashes + b"r)?" + slashes + b"n" for slashes in SLASHES)
+    gap = rb"(?:\r?\n|" + escaped + b")?"
     body = gap.join(b"(?:" + b"|".join(_written(char) for char in _chars(group)) + b")" for group in carrying)
     return body + b"(?:" + _written("=") * (-(before + len(data)) % 3) + b")?"
 
@@ -84,8 +89,10 @@ def _chars(group: str) -> Iterator[str]:
 
 
 def _written(char: str) -> bytes:
-    ways = [re.escape(char.encode()), b"%" + _hex(f"{ord(char):02x}"), rb"\\u" + _hex(f"{ord(char):04x}")]
-    return b"(?:" + b"|".join([*ways, *([rb"\\/"] if char == "/" else [])]) + b")"
+    ways = [re.escape(char.encode()), b"%(?:25)?" + _hex(f"{ord(char):02x}")]
+    ways += [slashes + b"u" + _hex(f"{ord(char):04x}") for slashes in SLASHES]
+    ways += [slashes + b"/" for slashes in SLASHES if char == "/"]
+    return b"(?:" + b"|".join(ways) + b")"
 
 
 def percent_encoded(text: str, keep: Iterator[bool], *, lower: bool = False) -> bytes:

@@ -74,9 +74,7 @@ def run(command: list[str], cwd: Path, **env: str) -> subprocess.CompletedProces
     )
 
 
-def exec_in(
-    cwd: Path, pack: str, verb: str, args: dict[str, Any], **env: str
-) -> subprocess.CompletedProcess[bytes]:
+def exec_in(cwd: Path, pack: str, verb: str, args: dict[str, Any], **env: str) -> subprocess.CompletedProcess[bytes]:
     """Run a pack's command as the runtime would: argv, environment, limits; the host's programs as nobody."""
     wrap = wrapped(pack)
     words = argv(pack, verb, args)

@@ -142,9 +142,7 @@ def test_a_name_cannot_bring_another_setting_along(repository: Path) -> None:
     name = "Ada\n[core]\n\tfsmonitor = x"
     git(repository, "commit", message="m", name=name, email="ada@example.org")
     assert (
-        sh(repository, "git log -1 --format=%an; git config core.fsmonitor || true")
-        .splitlines()[0]
-        .startswith("Ada")
+        sh(repository, "git log -1 --format=%an; git config core.fsmonitor || true").splitlines()[0].startswith("Ada")
     )
     assert "fsmonitor" not in sh(repository, "git config --list")
 
@@ -239,9 +237,5 @@ def test_every_command_that_writes_or_reads_working_files_may_start_no_process()
         "branch.list", "tag.list", "remote.list", "stash.list",
     }  # fmt: skip
     rows = compiled("git").policy
-    free = {
-        verb
-        for verb, row in rows.items()
-        if (row.limits.processes, "processes" in row.limits.asked) != (1, True)
-    }
+    free = {verb for verb, row in rows.items() if (row.limits.processes, "processes" in row.limits.asked) != (1, True)}
     assert free == only_objects

@@ -71,8 +71,6 @@ def test_an_option_as_file_is_a_file(folder: Path) -> None:
     assert query(folder, ".", "-n") == (0, [7])
 
 
-@pytest.mark.parametrize(
-    "file", ["../secret.json", "/etc/passwd", "a/../../secret.json", "./users.json", "a//b", ""]
-)
+@pytest.mark.parametrize("file", ["../secret.json", "/etc/passwd", "a/../../secret.json", "./users.json", "a//b", ""])
 def test_a_file_that_is_no_plain_path_below_the_project_is_refused(file: str) -> None:
     assert refusal("jq", "query", {"file": file, "filter": "."}) == "/file"

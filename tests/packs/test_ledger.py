@@ -69,9 +69,7 @@ def test_tenths_of_cents_never_appear_and_sums_are_exact(tmp_path: Path) -> None
     assert balance(tmp_path) == "99.00"
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"), [("10", "10.00"), ("2.8", "2.80"), ("0.01", "0.01"), ("007", "7.00")]
-)
+@pytest.mark.parametrize(("written", "meant"), [("10", "10.00"), ("2.8", "2.80"), ("0.01", "0.01"), ("007", "7.00")])
 def test_an_amount_may_be_written_with_up_to_two_decimals(written: str, meant: str, tmp_path: Path) -> None:
     assert transfer(tmp_path, written)[1]["amount"] == meant
 
@@ -98,9 +96,7 @@ def test_more_than_there_is_cannot_be_moved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("transfer", "1", "--to", "x"), ("deposit", "1"), ("close",), ("reset",)])
-def test_a_write_without_confirm_is_refused_and_leaves_no_file(
-    words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_write_without_confirm_is_refused_and_leaves_no_file(words: tuple[str, ...], tmp_path: Path) -> None:
     status, out, _ = ledger(tmp_path, *words)
     assert (status, out["error"]) == (1, "not confirmed: --confirm is missing")
     assert names(tmp_path) == []
@@ -293,9 +289,7 @@ def test_a_full_disk_changes_nothing_and_says_so(limit: int, tmp_path: Path) -> 
 
 
 def test_the_reader_going_away_is_no_trace(tmp_path: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"{LEDGER} balance >&-"], cwd=tmp_path, capture_output=True, check=False
-    )
+    done = subprocess.run(["sh", "-c", f"{LEDGER} balance >&-"], cwd=tmp_path, capture_output=True, check=False)
     assert b"Traceback" not in done.stderr
 
 

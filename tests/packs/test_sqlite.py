@@ -21,9 +21,7 @@ pytestmark = needs("sqlite3", "setpriv")
 def folder() -> Iterator[Path]:
     with open_folder() as made:
         sh(made, "mkdir data")
-        plain(
-            made, "CREATE TABLE t(id INTEGER PRIMARY KEY, name); INSERT INTO t VALUES(1, 'Ada'), (2, 'Grace')"
-        )
+        plain(made, "CREATE TABLE t(id INTEGER PRIMARY KEY, name); INSERT INTO t VALUES(1, 'Ada'), (2, 'Grace')")
         (made.parent / "secret").write_text("secret")
         yield made
 
@@ -80,9 +78,7 @@ def test_a_query_cannot_write(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", [".shell echo ran", ".system echo ran", '.read "|echo .print ran"'])
 @pytest.mark.parametrize("verb", ["query", "exec"])
-def test_a_dot_command_runs_a_program_in_plain_sqlite3_and_not_here(
-    verb: str, command: str, folder: Path
-) -> None:
+def test_a_dot_command_runs_a_program_in_plain_sqlite3_and_not_here(verb: str, command: str, folder: Path) -> None:
     assert plain(folder, command) == "ran\n"
     status, out, _ = ask(folder, command, verb)
     assert (status != 0, out) == (True, None)
@@ -110,9 +106,7 @@ REACHING = {
 
 @pytest.mark.parametrize("name", REACHING)
 @pytest.mark.parametrize("verb", ["query", "exec"])
-def test_sql_that_writes_elsewhere_works_in_plain_sqlite3_and_not_here(
-    verb: str, name: str, folder: Path
-) -> None:
+def test_sql_that_writes_elsewhere_works_in_plain_sqlite3_and_not_here(verb: str, name: str, folder: Path) -> None:
     sql, target = REACHING[name]
     plain(folder, sql)
     assert (folder / target).exists()
@@ -243,10 +237,7 @@ def test_a_comment_that_is_not_closed_cannot_swallow_the_commit(folder: Path) ->
 
 
 def test_after_a_large_exec_that_failed_the_database_can_still_be_read_without_writing(folder: Path) -> None:
-    sql = (
-        "UPDATE t SET name = 'x';"
-        "INSERT INTO t SELECT NULL, randomblob(500) FROM generate_series(1, 20000); nonsense"
-    )
+    sql = "UPDATE t SET name = 'x';INSERT INTO t SELECT NULL, randomblob(500) FROM generate_series(1, 20000); nonsense"
     assert ask(folder, sql, "exec")[0] != 0
     for path in (folder / "data", *(folder / "data").iterdir()):
         path.chmod(0o555 if path.is_dir() else 0o444)

@@ -74,9 +74,7 @@ def test_what_cannot_be_is_refused_and_leaves_no_file(words: tuple[str, ...], tm
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("nonsense",), ("plan", "A"), ("plan", "A", "B", "C"), ("stops", "--x")]
-)
+@pytest.mark.parametrize("words", [(), ("nonsense",), ("plan", "A"), ("plan", "A", "B", "C"), ("stops", "--x")])
 def test_a_command_line_that_cannot_be_read_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
     assert transit(tmp_path, *words)[0] == 2
 
@@ -114,9 +112,7 @@ def test_eight_at_once_get_numbers_of_their_own(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 24
 
 
-@pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b'{"optionId":7,"for":""}', b'{"optionId":"opt-99","for":""}']
-)
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"optionId":7,"for":""}', b'{"optionId":"opt-99","for":""}'])
 def test_a_damaged_booking_is_named_and_kept(damage: bytes, tmp_path: Path) -> None:
     (tmp_path / "booking-000001.json").write_bytes(damage)
     status, out, err = transit(tmp_path, "bookings")

@@ -53,7 +53,7 @@ def laid_over(overlay: str) -> str:
 
 
 def write_pack(folder: Path, manifest: str = SOUND, *, files: dict[str, str] | None = None) -> Path:
-    """Write a pack directory: the manifest, a program, a Skill and its twin, and `files` beside or over them."""
+    """Write a pack directory: the manifest, a program, a Skill and its twin, and `files` beside them."""
     content = {
         "pack.yaml": manifest,
         "bin/tool": "#!/bin/sh\necho '{}'\n",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +10,9 @@ from hcpx.packs.gate import lint
 from hcpx.packs.lint.rule import Rule
 from hcpx.packs.lint.rules import RULES
 from tests.packs_room.sound import SOUND, laid_over, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 REFUSED = [(rule, text) for rule in RULES for text in rule.refused]
 FINE = [(rule, text) for rule in RULES for text in rule.fine]

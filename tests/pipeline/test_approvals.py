@@ -232,13 +232,9 @@ def test_a_read_with_approvals_leaves_an_intent_too() -> None:
 
 
 def test_the_approver_sees_what_will_happen_and_no_secret_arg() -> None:
-    schema = (
-        '{"type":"object","properties":{"amount":{},"pin":{"x-secret":true}},"additionalProperties":false}'
-    )
+    schema = '{"type":"object","properties":{"amount":{},"pin":{"x-secret":true}},"additionalProperties":false}'
     pack = wrap_pack({"wire": WIRE})
-    command = msgspec.structs.replace(
-        pack.commands["wire"], args_schema=schema, cli=("ledger", "wire", "{{pin}}")
-    )
+    command = msgspec.structs.replace(pack.commands["wire"], args_schema=schema, cli=("ledger", "wire", "{{pin}}"))
     here = World(msgspec.structs.replace(pack, commands={"wire": command}))
     here.call("wire", {"amount": 5, "pin": "4711-0815", "confirm": True})
     shown = here.approvals.all[0].ask.shown

@@ -97,9 +97,7 @@ def test_a_payload_that_is_no_envelope_is_refused_at_step_1() -> None:
     ],
     ids=["unknown", "case", "invisible", "empty", "longer", "prefix"],
 )
-def test_what_cannot_be_resolved_is_denied_at_step_1(
-    pack_id: str, verb: str, code: str, error: str, hint: str
-) -> None:
+def test_what_cannot_be_resolved_is_denied_at_step_1(pack_id: str, verb: str, code: str, error: str, hint: str) -> None:
     here = world()
     result = here.call(verb, pack_id=pack_id)
     assert told(result) == denial(code, 1, error, verb, hint=hint) | {"pack_id": pack_id}
@@ -130,9 +128,7 @@ def test_a_command_without_a_row_has_no_policy() -> None:
 
 
 def test_the_bootstrap_pack_is_active_on_every_session_and_needs_no_grant() -> None:
-    here = World(
-        wrap_pack({"hcp.list": PolicyRow("read", everyone=True)}, BOOTSTRAP), activations={}, scope=()
-    )
+    here = World(wrap_pack({"hcp.list": PolicyRow("read", everyone=True)}, BOOTSTRAP), activations={}, scope=())
     here.grants.clear()
     assert here.call("hcp.list").ok
 
@@ -233,9 +229,7 @@ def test_a_grant_that_does_not_cover_the_call_is_no_grant(grant: Grant) -> None:
 def test_a_grant_covers_args_within_its_schema_until_its_end() -> None:
     here = world()
     schema = '{"properties":{"amount":{"maximum":100}}}'
-    here.grants["user:ada"] = [
-        Grant("verb.exec.read", "ledger", ("balance",), args_schema=schema, until=NOW + 1)
-    ]
+    here.grants["user:ada"] = [Grant("verb.exec.read", "ledger", ("balance",), args_schema=schema, until=NOW + 1)]
     assert here.call("balance", {"amount": 100}).ok
 
 
@@ -279,9 +273,7 @@ def test_only_the_json_value_true_satisfies_the_confirm_gate(value: object) -> N
     assert untouched(here)
 
 
-@pytest.mark.parametrize(
-    "args", [{"confirm": True}, {"apply": True}, {"confirm": False, "apply": True}], ids=repr
-)
+@pytest.mark.parametrize("args", [{"confirm": True}, {"apply": True}, {"confirm": False, "apply": True}], ids=repr)
 def test_confirm_or_apply_satisfies_the_gate(args: dict[str, object]) -> None:
     here = world()
     assert here.call("transfer", args).ok

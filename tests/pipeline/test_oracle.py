@@ -77,9 +77,7 @@ def cases() -> st.SearchStrategy[Case]:
         scope=st.none() | st.none() | st.lists(GRANTS, max_size=3),
         forbidden=st.sampled_from([False] * 7 + [True]),
         confirm=st.booleans(),
-        consent=st.sampled_from(
-            [{}, {"confirm": True}, {"apply": True}, {"confirm": "true"}, {"confirm": 1}]
-        ),
+        consent=st.sampled_from([{}, {"confirm": True}, {"apply": True}, {"confirm": "true"}, {"confirm": 1}]),
         mode=st.sampled_from([None, None, None, "mock", "Mock"]),
         amount=st.sampled_from([1, "2.80", None, "--all", {"a": 1}]),
         approvals=st.sampled_from([0, 0, 1]),
@@ -137,9 +135,7 @@ def _covers(grants: list[Grant], case: Case) -> bool:
 
 
 def played(case: Case) -> tuple[World, Call]:
-    row = PolicyRow(
-        case.operation, confirm=case.confirm, approvals=case.approvals, binding=case.family, land=case.land
-    )
+    row = PolicyRow(case.operation, confirm=case.confirm, approvals=case.approvals, binding=case.family, land=case.land)
     pack = wrap_pack({"v": row}, "p", wrap=Wrap(bin="bin/x", workspace=case.workspace))
     command = msgspec.structs.replace(pack.commands["v"], mock='{"ok":true}' if case.fixture else None)
     pack = msgspec.structs.replace(pack, commands={"v": command}, policy={"v": row} if case.has_row else {})
@@ -158,9 +154,7 @@ def played(case: Case) -> tuple[World, Call]:
         here.hub.bindings["user:ada", "p", case.family] = "tok-1234567"
     here.adapter.mocks = case.mockable
     failed = Ran(code="exit", error="exit 3", exit_code=3)
-    here.adapter.answer = (
-        (failed if case.exit_code else None) if case.runnable else deny("not_allowlisted", bin="x")
-    )
+    here.adapter.answer = (failed if case.exit_code else None) if case.runnable else deny("not_allowlisted", bin="x")
     args = {"amount": case.amount} | case.consent | ({} if case.mode is None else {"mode": case.mode})
     envelope = {"pack_id": "p", "verb_key": "v", "args": args} | ({} if case.readable else {"tenant": "x"})
     return here, Call(envelope, World.TOKEN if case.live else Credential("another"))

@@ -23,9 +23,7 @@ POLICY = {
 
 
 def world(**session: Any) -> World:
-    return World(
-        wrap_pack(POLICY, wrap=Wrap(bin="bin/x", workspace="project")), **({"project": PROJECT} | session)
-    )
+    return World(wrap_pack(POLICY, wrap=Wrap(bin="bin/x", workspace="project")), **({"project": PROJECT} | session))
 
 
 def called(verb: str, **args: Any) -> Call:
@@ -69,9 +67,7 @@ def test_availability_names_a_missing_project_grant_or_program() -> None:
 def test_availability_counts_a_grant_whose_schema_some_args_meet() -> None:
     here = world()
     assert here.session is not None
-    here.grants["user:ada"] = [
-        Grant("verb.exec.read", "ledger", ("see",), args_schema='{"required":["amount"]}')
-    ]
+    here.grants["user:ada"] = [Grant("verb.exec.read", "ledger", ("see",), args_schema='{"required":["amount"]}')]
     assert availability(here.ports, here.session, "ledger", "see") is None
 
 

@@ -32,7 +32,8 @@ def test_every_field_of_a_run_is_in_the_result() -> None:
     cause = Cause("confirm_required", 4, "x", "y", ApprovalTicket("p", "d", "t"))
     here.adapter.answer = Ran(
         value=None, code="exit", error="boom", exit_code=3, stdout="a\ufffd", stderr="b",
-        stdout_bytes=b"a\xff", stderr_bytes=b"b", truncated=("stdout",), enforced=enforced, cause=cause, hint="hcpx doctor",
+        stdout_bytes=b"a\xff", stderr_bytes=b"b", truncated=("stdout",), enforced=enforced, cause=cause,
+        hint="hcpx doctor",
         warnings=("w",), approval=ApprovalTicket("p", "d", "t"), output_sizes={"stdout": 2},
     )  # fmt: skip
     result = here.call("see").to_dict()

@@ -48,9 +48,7 @@ def reaches(numbers: tuple[int, int], *arguments: object) -> str | None:
     try:
         return f"answered {call(*numbers, *arguments)}"
     except OSError as error:
-        return (
-            None if error.errno in {errno.EPERM, errno.EACCES, errno.ENOSYS} else f"reached: {error.strerror}"
-        )
+        return None if error.errno in {errno.EPERM, errno.EACCES, errno.ENOSYS} else f"reached: {error.strerror}"
 
 
 def child(work: Callable[[], str | None]) -> str | None:
@@ -240,11 +238,7 @@ def device_node(_: Facts) -> str | None:
 
 
 def by_handle(facts: Facts) -> str | None:
-    return (
-        reaches((304, 265), 0, ctypes.create_string_buffer(struct.pack("Ii", 8, 1) + bytes(8)), 0)
-        if facts
-        else None
-    )
+    return reaches((304, 265), 0, ctypes.create_string_buffer(struct.pack("Ii", 8, 1) + bytes(8)), 0) if facts else None
 
 
 def handle_of(facts: Facts) -> str | None:
@@ -263,10 +257,7 @@ def other_users_file(facts: Facts) -> str | None:
 def search_proc(name: str, facts: Facts, needle: str) -> str | None:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            if (
-                needle.encode() in pathlib.Path(f"/proc/{pid}/{name}").read_bytes()
-                and int(pid) != os.getpid()
-            ):
+            if needle.encode() in pathlib.Path(f"/proc/{pid}/{name}").read_bytes() and int(pid) != os.getpid():
                 return f"of process {pid}"
     return None
 
@@ -426,9 +417,7 @@ def family_behind_high_bits(_: Facts) -> str | None:
 
 
 def host_interfaces(facts: Facts) -> str | None:
-    names = [
-        line.split(":")[0].strip() for line in pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]
-    ]
+    names = [line.split(":")[0].strip() for line in pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]]
     return (
         f"seen {names}"
         if set(names) - {"lo"} or facts["tcp_hex"] in pathlib.Path("/proc/net/tcp").read_text()
@@ -625,9 +614,7 @@ def fanotify(_: Facts) -> str | None:
 def other_architecture(_: Facts) -> str | None:
     """The 32-bit door: other numbers for the same calls."""
     code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    code.write(
-        bytes.fromhex("53b814000000cd805bc3")
-    )  # push rbx; mov eax, 20 (getpid); int 0x80; pop rbx; ret
+    code.write(bytes.fromhex("53b814000000cd805bc3"))  # push rbx; mov eax, 20 (getpid); int 0x80; pop rbx; ret
     function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
     return "answered" if function() == os.getpid() else None
 
@@ -685,9 +672,7 @@ def new_privileges(_: Facts) -> str | None:
 
 
 def set_uid_program(facts: Facts) -> str | None:
-    ended = subprocess.run(
-        [facts["setuid"], "-c", "import os; print(os.geteuid())"], capture_output=True, check=True
-    )
+    ended = subprocess.run([facts["setuid"], "-c", "import os; print(os.geteuid())"], capture_output=True, check=True)
     return "root" if ended.stdout.strip() == b"0" else None
 
 

@@ -83,6 +83,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if row is None:
                 continue
             cells = [attempt.title.ljust(62), *(_word(row.get(name)).ljust(10) for name in BACKENDS)]
-            terminalreporter.write_line(
-                "".join(cells) + ("worked" if row["control"]["worked"] else "not here")
-            )
+            terminalreporter.write_line("".join(cells) + ("worked" if row["control"]["worked"] else "not here"))

@@ -78,9 +78,7 @@ class TestWhichErrorIsTold:
     def test_the_same_whatever_the_order_of_the_args(self) -> None:
         bad: dict[str, object] = {"payee": 5, "memo": 6, "amount": []}
         assert (
-            why(TRANSFER, bad)
-            == why(TRANSFER, dict(reversed(bad.items())))
-            == "/amount: must be a string or a number"
+            why(TRANSFER, bad) == why(TRANSFER, dict(reversed(bad.items()))) == "/amount: must be a string or a number"
         )
 
     def test_an_arg_that_is_declared_earlier_comes_first(self) -> None:
@@ -102,9 +100,7 @@ class TestWhichErrorIsTold:
         assert why(TRANSFER, many) == "/x0: unknown argument"
 
     def test_an_unknown_one_where_none_is_declared(self) -> None:
-        assert (
-            why({"type": "object", "additionalProperties": False}, {"b": 1, "a": 1}) == "/a: unknown argument"
-        )
+        assert why({"type": "object", "additionalProperties": False}, {"b": 1, "a": 1}) == "/a: unknown argument"
         empty = {"type": "object", "properties": {}, "additionalProperties": False}
         assert why(empty, {"b": 1}) == "/b: unknown argument"
 
@@ -112,10 +108,7 @@ class TestWhichErrorIsTold:
         item = {"type": "object", "properties": {"name": {}, "n": {"type": "integer"}}, "required": ["name"]}
         assert why_not([{"name": 1}, {}], items=item) == "/a/1/name: missing"
         closed = {**item, "additionalProperties": False}
-        assert (
-            why_not([{"name": 1, "nmae": 2}], items=closed)
-            == "/a/0/nmae: unknown argument, did you mean name?"
-        )
+        assert why_not([{"name": 1, "nmae": 2}], items=closed) == "/a/0/nmae: unknown argument, did you mean name?"
         assert why_not([{"name": 1, "n": "x"}], items=closed) == "/a/0/n: must be an integer"
 
     def test_a_long_name_leaves_room_for_what_is_wrong(self) -> None:
@@ -168,9 +161,7 @@ class TestTheWords:
         ],
         ids=lambda value: ascii(value)[:40],
     )
-    def test_say_what_is_asked_for(
-        self, value: object, keywords: dict[str, object], told: str | None
-    ) -> None:
+    def test_say_what_is_asked_for(self, value: object, keywords: dict[str, object], told: str | None) -> None:
         answer = why_not(value, **keywords)
         if told is not None:
             assert answer == f"/a: {told}"
@@ -187,9 +178,7 @@ class TestTheWords:
             assert told.startswith("/additionalProperties")
 
     def test_a_name_that_does_not_fit_is_named(self) -> None:
-        assert (
-            why({"propertyNames": {"pattern": "^[a-z]+$"}}, {"Ab": 1}) == "/Ab: its name must match ^[a-z]+$"
-        )
+        assert why({"propertyNames": {"pattern": "^[a-z]+$"}}, {"Ab": 1}) == "/Ab: its name must match ^[a-z]+$"
 
     def test_what_is_wrong_with_the_args_as_a_whole_has_the_empty_pointer(self) -> None:
         assert why({"minProperties": 2}, {"a": 1}) == ": must have at least 2 keys"
@@ -212,8 +201,7 @@ class TestSeveralForms:
 
     def test_args_of_which_one_is_needed_are_told_together(self) -> None:
         assert (
-            why({"anyOf": [{"required": ["id"]}, {"required": ["name"]}]}, {})
-            == "/id: missing, or give /name instead"
+            why({"anyOf": [{"required": ["id"]}, {"required": ["name"]}]}, {}) == "/id: missing, or give /name instead"
         )
         one_of_three = {"oneOf": [{"required": ["a"]}, {"required": ["b"]}, {"required": ["c"]}]}
         assert why(one_of_three, {}) == "/a: missing, or give /b or /c instead"
@@ -303,10 +291,7 @@ class TestWhatASchemaIsAskedAbout:
         control: dict[str, object] = {"confirm": "yes", "apply": 1, "mode": "mock"}
         assert why(TRANSFER, {"amount": 1, "payee": "demo", **control}) is None
         assert why({"additionalProperties": False, "maxProperties": 0}, control) is None
-        assert (
-            why({"properties": {"confirm": {"type": "boolean"}}}, control)
-            == "/confirm: must be true or false"
-        )
+        assert why({"properties": {"confirm": {"type": "boolean"}}}, control) == "/confirm: must be true or false"
         assert why({"properties": {"mode": {"const": "mock"}}, "required": ["mode"]}, {}) == "/mode: missing"
         assert why({"not": {"required": ["mode"]}}, {"mode": "mock"}) == ": is not allowed"
         assert why({"not": {"required": ["mode"]}}, {"confirm": True}) is None
@@ -516,11 +501,7 @@ class TestManyValues:
 
 
 json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text("ab/~é"),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("ab/~é"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab/~é"), inner, max_size=3),
     max_leaves=8,
 )
@@ -559,9 +540,7 @@ subschemas = st.recursive(
 
 
 @given(subschemas, st.dictionaries(st.sampled_from(["a", "b", "a/b", "confirm"]), json_values))
-def test_any_schema_and_any_args_give_a_verdict_and_the_same_one_twice(
-    schema: object, args: dict[str, object]
-) -> None:
+def test_any_schema_and_any_args_give_a_verdict_and_the_same_one_twice(schema: object, args: dict[str, object]) -> None:
     text = json.dumps(schema)
     denial = problem(text, args, frozenset({"b"}))
     assert meets(text, args) is (denial is None)

@@ -234,9 +234,7 @@ class TestRule6NothingSlides:
             ("{{a}} end", {}, ["end"]),
         ],
     )
-    def test_what_takes_no_place_may_be_missing(
-        self, cli: str, args: dict[str, object], argv: list[str]
-    ) -> None:
+    def test_what_takes_no_place_may_be_missing(self, cli: str, args: dict[str, object], argv: list[str]) -> None:
         assert rendered(cli, args, json_flag=()) == argv
 
     def test_a_name_is_a_pointer_in_the_message(self) -> None:
@@ -315,9 +313,7 @@ class TestRule8TheJsonFlag:
 
 
 class TestRule9AValueNeverTurnsIntoAnOption:
-    @pytest.mark.parametrize(
-        "value", ["-", "--", "-x", "--all", "-rf /", "-5x", "-1.2.3", "-e5", "-.", "-\n", "-５"]
-    )
+    @pytest.mark.parametrize("value", ["-", "--", "-x", "--all", "-rf /", "-5x", "-1.2.3", "-e5", "-.", "-\n", "-５"])
     def test_a_text_that_begins_with_a_dash_is_refused(self, value: str) -> None:
         for cli in ("{{a}}", "--to {{a}}", "{{a}}:{{b}}", "{{b}}{{a}}"):
             assert rendered(cli, {"a": value}) == '/a: begins with "-"'
@@ -368,9 +364,7 @@ class TestRule9AValueNeverTurnsIntoAnOption:
             ("{{b}}{{a}}", {"a": "-x", "b": "1"}, ["1-x"]),
         ],
     )
-    def test_inside_a_token_any_value_is_fine(
-        self, cli: str, args: dict[str, object], argv: list[str]
-    ) -> None:
+    def test_inside_a_token_any_value_is_fine(self, cli: str, args: dict[str, object], argv: list[str]) -> None:
         assert rendered(cli, args, json_flag=()) == argv
 
     def test_a_missing_value_uncovers_no_dash_of_the_template(self) -> None:

@@ -61,9 +61,7 @@ def without_a_denial(answer: T | Denial) -> T:
 @given(templates, args)
 @example(compile_cli(("bin", "{{a}}", "{{b}}")), {"a": "--", "b": "-rf"})
 @example(compile_cli(("bin", "{{a}}-{{b}}")), {"b": "rf"})
-def test_a_rendered_argv_never_gains_an_option_from_a_value(
-    template: Template, given: dict[str, object]
-) -> None:
+def test_a_rendered_argv_never_gains_an_option_from_a_value(template: Template, given: dict[str, object]) -> None:
     argv = without_a_denial(render(template, given, {}))
     literals = {token.text for token in template.tokens if not token.names}
     openings = {token.pieces[0] for token in template.tokens if token.names and token.text.startswith("-")}
@@ -74,9 +72,7 @@ def test_a_rendered_argv_never_gains_an_option_from_a_value(
 
 
 @given(templates, args)
-def test_the_first_mark_in_an_argv_is_one_that_the_template_wrote(
-    template: Template, given: dict[str, object]
-) -> None:
+def test_the_first_mark_in_an_argv_is_one_that_the_template_wrote(template: Template, given: dict[str, object]) -> None:
     argv = without_a_denial(render(template, given, {}))
     written = [token.text for token in template.tokens]
     assert ("--" in argv) == ("--" in written)
@@ -99,9 +95,7 @@ def test_an_argv_is_the_templates_tokens_with_some_dropped_and_the_rest_in_order
     argv = without_a_denial(render(template, given, {}))
     left = list(argv)
     for token in template.tokens:
-        pattern = (
-            ".*".join(re.escape(piece) for piece in token.pieces) if token.names else re.escape(token.text)
-        )
+        pattern = ".*".join(re.escape(piece) for piece in token.pieces) if token.names else re.escape(token.text)
         if left and re.fullmatch(pattern, left[0], re.DOTALL):
             left.pop(0)
     assert left == []
@@ -131,9 +125,7 @@ def test_with_every_value_given_nothing_is_missing_and_nothing_drops(
     templates,
     st.dictionaries(st.sampled_from(NAMES), values | st.dictionaries(texts, values) | st.just("\0\ud800")),
 )
-def test_any_args_give_an_argv_or_a_denial_of_one_of_them(
-    template: Template, given: dict[str, object]
-) -> None:
+def test_any_args_give_an_argv_or_a_denial_of_one_of_them(template: Template, given: dict[str, object]) -> None:
     answer = render(template, given, {})
     if isinstance(answer, Denial):
         assert re.match(r"invalid args: /[abcd]: ", answer.error)

@@ -30,9 +30,7 @@ def nothing_compiled() -> Iterator[None]:
 
 def schema_text(properties: dict[str, object], *required: str) -> str:
     """Write a schema as a manifest's `args` becomes one."""
-    return json.dumps(
-        {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    )
+    return json.dumps({"type": "object", "properties": properties, "required": required, "additionalProperties": False})
 
 
 def pack_of(command: Command, kind: Kind = "wrap", wrap: Wrap | None = None, digest: str = "d-1") -> Pack:
@@ -224,9 +222,7 @@ class TestTemplates:
         assert command.warnings({"amount": 3, "verb": "drop"}) == ("/verb: unknown argument",)
 
     def test_cli_comes_before_the_packs_template(self) -> None:
-        assert ready(None, cli=("x",), wrap=Wrap("bin/x", argv_template=("y",))).render_argv({}) == (
-            "--json",
-        )
+        assert ready(None, cli=("x",), wrap=Wrap("bin/x", argv_template=("y",))).render_argv({}) == ("--json",)
 
     def test_a_command_with_neither_is_refused_and_not_run_bare(self) -> None:
         command = ready(None, cli=None)
@@ -253,9 +249,7 @@ class TestNamesOfComposites:
         command = composite(Command("close", steps=self.STEPS, output='{"paid": {"$arg": "memo"}}'))
         assert command.known == ("amount", "payee", "memo")
         assert command.check_args({"zzz": 1}) is None
-        assert command.warnings({"amount": 1, "memmo": 1}) == (
-            "/memmo: unknown argument, did you mean memo?",
-        )
+        assert command.warnings({"amount": 1, "memmo": 1}) == ("/memmo: unknown argument, did you mean memo?",)
         assert composite(Command("close", steps=self.STEPS)).known == ("amount", "payee")
 
     def test_are_the_declared_ones_where_there_are_any(self) -> None:

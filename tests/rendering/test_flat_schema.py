@@ -139,9 +139,7 @@ values = (
 
 
 @given(schemas, st.dictionaries(names, values))
-def test_what_the_flat_form_accepts_the_engine_accepts(
-    schema: dict[str, object], args: dict[str, object]
-) -> None:
+def test_what_the_flat_form_accepts_the_engine_accepts(schema: dict[str, object], args: dict[str, object]) -> None:
     flat = flat_schema(schema)
     if flat is not None and flat.accepts(args):
         assert Draft202012Validator(schema).is_valid(args)

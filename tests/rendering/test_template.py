@@ -107,9 +107,7 @@ def test_what_counts_as_a_flag(text: str, flag: bool) -> None:
     ],
     ids=ascii,
 )
-def test_what_no_argv_can_hold_is_found_with_its_place(
-    tokens: tuple[str, ...], found: tuple[int, str] | None
-) -> None:
+def test_what_no_argv_can_hold_is_found_with_its_place(tokens: tuple[str, ...], found: tuple[int, str] | None) -> None:
     assert fault(tokens) == found
 
 

@@ -190,10 +190,7 @@ def test_an_arg_that_is_declared_twice_gets_the_strictest_traits() -> None:
 
 
 json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.sampled_from(["string", "#", "#/properties/a", "#/x/0", "x", ""]),
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["string", "#", "#/properties/a", "#/x/0", "x", ""]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -231,9 +228,7 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["properties", "$ref", "allOf", "x", "not", "required"]), json_values))
 def test_anything_that_is_no_schema_can_be_asked(schema: Schema) -> None:
-    assert (
-        read_traits(schema).keys() == text_takers(schema).keys() == declared(schema).keys() <= named(schema)
-    )
+    assert read_traits(schema).keys() == text_takers(schema).keys() == declared(schema).keys() <= named(schema)
 
 
 def test_a_schema_names_what_it_speaks_of_be_it_to_forbid_it() -> None:
@@ -248,9 +243,7 @@ def test_a_schema_names_what_it_speaks_of_be_it_to_forbid_it() -> None:
     assert named(schema) == {"a", "b", "mode", "c", "d", "e", "f"}
 
 
-@pytest.mark.parametrize(
-    "schema", [{}, {"properties": []}, {"allOf": {"properties": 1}}, {"required": "x"}], ids=str
-)
+@pytest.mark.parametrize("schema", [{}, {"properties": []}, {"allOf": {"properties": 1}}, {"required": "x"}], ids=str)
 def test_a_schema_that_is_no_schema_declares_nothing(schema: Schema) -> None:
     assert declared(schema) == {}
     assert named(schema) == frozenset()

@@ -89,9 +89,7 @@ def test_availability_names_a_program_that_is_not_allowed(house: House) -> None:
     ],
     ids=["unknown", "inactive", "command"],
 )
-def test_availability_of_what_cannot_be_resolved_is_its_denial(
-    house: House, args: dict[str, str], code: str
-) -> None:
+def test_availability_of_what_cannot_be_resolved_is_its_denial(house: House, args: dict[str, str], code: str) -> None:
     house.installed()
     house.owner.packs.add(str(house.pack("other")))
     rows = house.asked("hcp.availability", args)["commands"]
@@ -146,9 +144,7 @@ def test_doctor_names_no_path_of_the_host(house: House) -> None:
     house.installed()
     found = house.asked("hcp.doctor")
     assert found["ok"] is True
-    assert {"store", "audit", "sandbox", "vault", "search path", "clock"} <= {
-        one["name"] for one in found["checks"]
-    }
+    assert {"store", "audit", "sandbox", "vault", "search path", "clock"} <= {one["name"] for one in found["checks"]}
     assert str(house.folder) not in repr(found)
 
 

@@ -54,9 +54,9 @@ def test_what_is_no_envelope_is_a_result_too(hcp: Hcp, envelope: Any) -> None:
 
 def test_a_wrong_python_type_in_the_positional_form_is_a_type_error(hcp: Hcp) -> None:
     with pytest.raises(TypeError, match="pack and a verb"):
-        hcp.exec(1, "see")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        hcp.exec(1, "see")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="mapping"):
-        hcp.exec("tool", "see", ["a"])  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        hcp.exec("tool", "see", ["a"])  # pyright: ignore[reportArgumentType]
 
 
 def test_request_id_and_idempotency_key_go_into_the_envelope(hcp: Hcp) -> None:
@@ -64,10 +64,7 @@ def test_request_id_and_idempotency_key_go_into_the_envelope(hcp: Hcp) -> None:
     again = hcp.exec("tool", "set", {"confirm": True}, request_id="r-2", idempotency_key="k-1")
     assert (first.request_id, again.request_id) == ("r-1", "r-2")
     assert again.warnings == (f"replayed: this is the recorded result of {first.audit_id}",)
-    assert (
-        hcp.exec("tool", "set", {"confirm": True, "x": 1}, idempotency_key="k-1").code
-        == "idempotency_conflict"
-    )
+    assert hcp.exec("tool", "set", {"confirm": True, "x": 1}, idempotency_key="k-1").code == "idempotency_conflict"
 
 
 def test_a_session_token_narrows_the_caller(house: House, hcp: Hcp) -> None:
@@ -95,9 +92,7 @@ def test_hcp_session_names_the_session(house: House, hcp: Hcp, monkeypatch: pyte
 
 def test_output_streams_while_the_program_runs(hcp: Hcp) -> None:
     seen: list[tuple[str, bytes]] = []
-    result = hcp.exec(
-        "tool", "see", {"what": "x"}, on_output=lambda stream, data: seen.append((stream, data))
-    )
+    result = hcp.exec("tool", "see", {"what": "x"}, on_output=lambda stream, data: seen.append((stream, data)))
     assert b"".join(data for stream, data in seen if stream == "stdout").decode() == result.stdout
 
 

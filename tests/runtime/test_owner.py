@@ -87,9 +87,7 @@ def test_a_deactivated_pack_is_not_activated(house: House) -> None:
 
 def test_a_session_is_narrowed_to_packs_commands_and_reads(house: House) -> None:
     house.installed()
-    token, row = house.owner.new_session(
-        actor="agent:claude", packs=["tool"], verbs=["see"], read_only=True, ttl_s=60
-    )
+    token, row = house.owner.new_session(actor="agent:claude", packs=["tool"], verbs=["see"], read_only=True, ttl_s=60)
     assert (row.actor, row.scope) == ("agent:claude", (Grant("verb.exec.read", "tool", ("see",)),))
     assert house.call("see", token=token).ok
     assert house.call("sleep", {"s": 0}, token=token).code == "denied"
@@ -135,9 +133,7 @@ def test_a_secret_that_is_connected_reaches_the_child_and_nobody_else(house: Hou
 
 
 def test_connecting_asks_for_the_family_where_there_is_a_choice(house: House) -> None:
-    policy = manifest("tool")["policy"] | {
-        "set": {"operation": "write", "confirm": True, "binding": "mothership"}
-    }
+    policy = manifest("tool")["policy"] | {"set": {"operation": "write", "confirm": True, "binding": "mothership"}}
     house.installed(policy=policy)
     with pytest.raises(Refused, match="--family"):
         house.owner.bindings.connect("tool", "tok-1234567")
@@ -161,9 +157,7 @@ class Wire:
 
     def decide(self, who: str, verdict: Any = "approve", **session: Any) -> Any:
         token, _ = self.house.owner.new_session(principal=who, **session)
-        return self.house.runtime.books.decide(
-            self.house.runtime.session(token), self.approval_id, verdict, "because"
-        )
+        return self.house.runtime.books.decide(self.house.runtime.session(token), self.approval_id, verdict, "because")
 
 
 def test_another_persons_approval_lets_the_call_run_once(house: House) -> None:

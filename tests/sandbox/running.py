@@ -25,13 +25,13 @@ def command(
     directory: int = -1,
     env: dict[str, str] | None = None,
     on_output: Callable[[str, bytes], None] | None = None,
-    mark: str = "",
 ) -> Command:
-    """A shell script as a command."""
+    """A shell script as a command, marked by its private folder as a backend would do it."""
+    mark = f"/private/{uuid.uuid4().hex}"
     return Command(
         executable="/bin/bash",
         argv=("bash", "-c", script, "script", *args),
-        env={"PATH": PATH, **(env or {})},
+        env={"PATH": PATH, "HOME": mark, **(env or {})},
         timeout_s=timeout_s,
         keep=keep,
         cancel=cancel or Cancel(),

@@ -8,9 +8,7 @@ from hcpx.sandbox import proc
 
 def test_a_name_full_of_brackets_and_blanks_does_not_confuse_the_row() -> None:
     program = "import os\nopen('/proc/self/comm', 'w').write(') S 1 (x) ')\nprint(1, flush=True)\ninput()"
-    child = subprocess.Popen(
-        ["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    child = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
         child.stdout.readline()
@@ -41,7 +39,12 @@ def test_what_was_born_since_is_among_the_answer() -> None:
 
 def test_an_environment_is_searched_whole() -> None:
     env = {"FILLER": "x" * 100_000, "HOME": "/the/mark/home"}
-    child = subprocess.Popen(["/bin/sh", "-c", "echo up; sleep 300"], env=env, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        ["/usr/bin/python3", "-c", "print(1, flush=True)\ninput()"],
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     try:
         assert child.stdout is not None
         child.stdout.readline()

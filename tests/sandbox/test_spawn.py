@@ -31,9 +31,7 @@ def python(program: str, **options: object) -> Finished:
 def test_the_program_gets_exactly_its_arguments_through_no_shell() -> None:
     odd = ("", " ", "$HOME", "a\nb", "'\"\\", "*", "--", "-x", "é\U0001f600", "\udcff", "#", "\x01\x7f")
     finished = run(
-        Command(
-            PYTHON, ("name", "-c", "import sys; print(ascii(sys.argv[1:]))", *odd), {}, 60, 65536, Cancel()
-        )
+        Command(PYTHON, ("name", "-c", "import sys; print(ascii(sys.argv[1:]))", *odd), {}, 60, 65536, Cancel())
     )
     assert isinstance(finished, Finished)
     assert finished.stdout.decode() == ascii(list(odd)) + "\n"
@@ -192,9 +190,7 @@ def test_nothing_is_started_where_this_process_ignores_its_children() -> None:
         answer = run(command("true"))
     finally:
         signal.signal(signal.SIGCHLD, before)
-    assert answer == NotStarted(
-        "sandbox_unavailable", "this process ignores SIGCHLD, so no exit status can be had"
-    )
+    assert answer == NotStarted("sandbox_unavailable", "this process ignores SIGCHLD, so no exit status can be had")
 
 
 def test_it_works_in_a_process_whose_own_first_three_descriptors_are_closed() -> None:
@@ -211,9 +207,7 @@ good = run(Command("/bin/sh", ("sh", "-c", "cat; echo out; echo err >&2"), {}, 6
 bad = run(Command("/nowhere", ("sh",), {}, 60, 99, Cancel()))
 os.write(9, repr((good.status, good.stdout, good.stderr, bad.why)).encode())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, env=_with_source()
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=_with_source())
     assert done.stdout == repr((0, b"out\n", b"err\n", "no such file")).encode()
 
 
@@ -292,9 +286,7 @@ try:
 except ChildProcessError:
     print("no children", left)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, env=_with_source()
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=_with_source())
     assert done.stdout.decode().splitlines() == [
         "['0', 'no process can be started: Too many open files']",
         "no children 4",
@@ -317,9 +309,7 @@ from hcpx.vocabulary.invocation import Cancel
 sys.addaudithook(lambda event, args: event == "subprocess.Popen" and print(args))
 run(Command("/bin/true", ("true", "x"), {"TOKEN": "s3cret"}, 60, 99, Cancel()))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, env=_with_source()
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=_with_source())
     assert done.stdout.decode() == "('/bin/true', [b'true', b'x'], '/', None)\n"
 
 

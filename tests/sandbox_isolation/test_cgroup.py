@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,9 +52,7 @@ def test_version_2_at_the_root_of_a_container(tmp_path: Path) -> None:
     assert _sites(tmp_path, V2, "0::/\n") == [Site(str(tmp_path), (PIDS,), 2)]
 
 
-@pytest.mark.parametrize(
-    "mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"]
-)
+@pytest.mark.parametrize("mounts", ["", "nonsense\n", "1 2 3 / /x rw - cgroup2 x rw\n", "1 2 3 - cgroup cgroup\n"])
 def test_what_cannot_be_read_bounds_nothing(tmp_path: Path, mounts: str) -> None:
     (tmp_path / "mountinfo").write_text(mounts)
     (tmp_path / "cgroup").write_text("0::/\n")
@@ -78,3 +77,9 @@ def test_the_whole_tree_is_in_the_group_from_its_first_moment(bench: Bench) -> N
     lines = [line for line in told.stdout.decode().splitlines() if ":pids:" in line or ":memory:" in line]
     assert lines
     assert all(f"/hcpx-{os.getpid()}-" in line for line in lines)
+
+
+def test_no_two_trees_of_a_process_share_a_name() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        names = list(pool.map(lambda _: cgroup.new_name(), range(200)))
+    assert len(set(names)) == len(names)

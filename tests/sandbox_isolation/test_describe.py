@@ -59,6 +59,4 @@ def test_where_user_namespaces_are_forbidden_the_fallback_is_taken_and_said(benc
     refused, name, fix = told.stdout.splitlines()
     assert "user namespaces are switched off" in refused
     assert name == "landlock"
-    assert (
-        fix == "user namespaces are switched off, allow them with: sysctl -w user.max_user_namespaces=15000"
-    )
+    assert fix == "user namespaces are switched off, allow them with: sysctl -w user.max_user_namespaces=15000"

@@ -51,9 +51,7 @@ def test_a_grandchild_that_holds_the_pipe_is_not_waited_for(bench: Bench) -> Non
 
 
 def test_a_flood_on_one_stream_does_not_block_the_other(bench: Bench) -> None:
-    told = ended(
-        bench.backend.run(bench.shell("head -c 2000000 /dev/zero >&2; echo '{\"n\":1}'", keep=65536))
-    )
+    told = ended(bench.backend.run(bench.shell("head -c 2000000 /dev/zero >&2; echo '{\"n\":1}'", keep=65536)))
     assert (told.stdout, len(told.stderr), told.stderr_size) == (b'{"n":1}\n', 65536, 2_000_000)
 
 
@@ -143,11 +141,7 @@ def test_many_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def _groups() -> list[str]:
-    return [
-        path
-        for path in map(str, pathlib.Path("/sys/fs/cgroup").glob("**/hcpx-*"))
-        if f"-{os.getpid()}-" in path
-    ]
+    return [path for path in map(str, pathlib.Path("/sys/fs/cgroup").glob("**/hcpx-*")) if f"-{os.getpid()}-" in path]
 
 
 @pytest.mark.slow

@@ -42,9 +42,7 @@ def _groups(pid: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("uid", UIDS)
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
-def test_a_runtime_killed_at_any_moment_leaves_no_program(
-    open_folder: pathlib.Path, uid: int, kind: str
-) -> None:
+def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.Path, uid: int, kind: str) -> None:
     if kind == "landlock" and abi() < ABI:
         pytest.skip("this kernel has no Landlock of ABI 6 or newer")
     rng = random.Random(4)

@@ -83,9 +83,7 @@ def test_an_address_that_is_not_public_is_refused_unless_it_is_listed_itself(add
     assert NetworkList((text,)).reaches(address, 80) is False
 
 
-@pytest.mark.parametrize(
-    "address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"]
-)
+@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
 def test_a_public_address_is_reached_for_any_name_that_is_listed(address: str) -> None:
     assert NetworkList(("example.com",)).reaches(address, 443) is True
 
@@ -215,14 +213,10 @@ class Through:
 
 
 def test_a_listed_name_that_stands_for_a_private_address_is_refused(web: int) -> None:
-    through = Through(
-        ("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]}
-    )
+    through = Through(("rebound.example",), {"rebound.example": ["127.0.0.1", "::ffff:127.0.0.1", "10.0.0.1"]})
     told = through.ask(f"CONNECT rebound.example:{web} HTTP/1.1\r\n\r\n".encode())
     assert told.startswith(b"HTTP/1.1 403 ")
-    assert through.decisions == [
-        Decision("rebound.example", web, "its address is not public and not on the list")
-    ]
+    assert through.decisions == [Decision("rebound.example", web, "its address is not public and not on the list")]
 
 
 def test_a_private_address_that_is_listed_too_may_stand_behind_a_listed_name(web: int) -> None:

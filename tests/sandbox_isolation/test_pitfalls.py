@@ -32,9 +32,7 @@ def output(outcome: Ended | NotStarted) -> str:
 
 
 def test_01_proc_sys_is_read_only_for_root_in_roots_own_project(bench: Bench) -> None:
-    script = (
-        "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory; do (: >$f) 2>&1; done; true"
-    )
+    script = "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory; do (: >$f) 2>&1; done; true"
     told = output(bench.backend.run(bench.shell(script, directory=selftest.Folder(bench.project))))
     assert told.count("Read-only file system" if os.geteuid() == 0 else "cannot create") == 2
 
@@ -81,12 +79,8 @@ def test_03_a_gate_whose_runtime_is_gone_never_opens(tmp_path: pathlib.Path, sai
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    "figures", [("x", "64", "-", "-"), ("2048", "-1", "-", "-"), ("2048", "64", "y", "-")]
-)
-def test_03_a_gate_that_cannot_set_a_limit_never_opens(
-    tmp_path: pathlib.Path, figures: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("figures", [("x", "64", "-", "-"), ("2048", "-1", "-", "-"), ("2048", "64", "y", "-")])
+def test_03_a_gate_that_cannot_set_a_limit_never_opens(tmp_path: pathlib.Path, figures: tuple[str, ...]) -> None:
     ours, theirs = socket.socketpair()
     argv = ["/bin/sh", "-c", SCRIPT, "gate", *figures, "/usr/bin/touch", str(tmp_path / "ran")]
     with ours, theirs:
@@ -112,9 +106,7 @@ def test_04_a_kill_reaches_every_process_inside(bench: Bench) -> None:
 def test_06_a_sandbox_lives_as_long_as_its_program_whatever_thread_started_it(bench: Bench) -> None:
     outcomes: list[Ended | NotStarted] = []
     threads = [
-        threading.Thread(
-            target=lambda: outcomes.append(bench.backend.run(bench.shell("sleep 0.5; echo end")))
-        )
+        threading.Thread(target=lambda: outcomes.append(bench.backend.run(bench.shell("sleep 0.5; echo end"))))
         for _ in range(2)
     ]
     for thread in threads:
@@ -126,9 +118,7 @@ def test_06_a_sandbox_lives_as_long_as_its_program_whatever_thread_started_it(be
 
 
 def test_07_the_first_process_has_no_environment_and_names_no_path_of_the_host(bench: Bench) -> None:
-    job = bench.shell(
-        "cat /proc/1/environ; tr '\\0' ' ' </proc/1/cmdline; echo; env", env={"PATH": "/bin", "A": "b"}
-    )
+    job = bench.shell("cat /proc/1/environ; tr '\\0' ' ' </proc/1/cmdline; echo; env", env={"PATH": "/bin", "A": "b"})
     told = output(bench.backend.run(job))
     assert told.startswith("/")
     assert "bwrap --args" in told.splitlines()[0]

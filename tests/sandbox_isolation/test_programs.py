@@ -42,10 +42,7 @@ def test_git_keeps_a_history_in_a_project(bench: Bench) -> None:
 
 
 def test_sqlite3_reads_and_writes(bench: Bench) -> None:
-    assert (
-        output(bench, "sqlite3", "data.db", "create table t(a); insert into t values(7); select a from t")
-        == "7\n"
-    )
+    assert output(bench, "sqlite3", "data.db", "create table t(a); insert into t values(7); select a from t") == "7\n"
     assert output(bench, "sqlite3", "-readonly", "data.db", "select a from t") == "7\n"
 
 
@@ -113,9 +110,7 @@ def test_a_project_without_land_local_is_read_only(bench: Bench) -> None:
 
 def test_a_private_workspace_is_kept_from_call_to_call(bench: Bench) -> None:
     output(bench, "sh", "-c", "mkdir -p deep && echo kept >deep/file")
-    assert (
-        output(bench, "sh", "-c", "cat deep/file && echo more >>deep/file && wc -l <deep/file") == "kept\n2\n"
-    )
+    assert output(bench, "sh", "-c", "cat deep/file && echo more >>deep/file && wc -l <deep/file") == "kept\n2\n"
 
 
 def test_a_workspace_of_another_time_is_made_over_without_following_links(bench: Bench) -> None:

@@ -32,9 +32,7 @@ def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> 
         elif operation == 0x06:
             return value
         else:
-            holds = {0x15: accumulator == value, 0x25: accumulator > value, 0x45: bool(accumulator & value)}[
-                operation
-            ]
+            holds = {0x15: accumulator == value, 0x25: accumulator > value, 0x45: bool(accumulator & value)}[operation]
             at += if_true if holds else if_false
 
 
@@ -67,9 +65,7 @@ def test_no_number_stands_for_two_calls(machine: Machine) -> None:
         for found in table.values()
         if found[column] is not None
     ]
-    numbers += [
-        found[column] for found in (syscalls.CLONE, syscalls.IOCTL, syscalls.SOCKET, syscalls.SOCKETPAIR)
-    ]
+    numbers += [found[column] for found in (syscalls.CLONE, syscalls.IOCTL, syscalls.SOCKET, syscalls.SOCKETPAIR)]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -166,9 +162,7 @@ def test_no_call_makes_a_set_uid_file(machine: Machine) -> None:
                     arguments[index] = 0o100
                 assert asked(machine, numbers[column], *arguments) in {None, answer}, name
     number, index = syscalls.OPEN["openat"][column], syscalls.OPEN["openat"][2]
-    assert (
-        asked(machine, number, *[0] * index, 0, 0o4755) == ALLOW
-    )  # makes nothing: the mode is whatever was there
+    assert asked(machine, number, *[0] * index, 0, 0o4755) == ALLOW  # makes nothing: the mode is whatever was there
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -11,9 +11,7 @@ from tests.store.world import ADA, World, ask
 GRACE, LINUS = "user:grace", "user:linus"
 
 
-def say(
-    world: World, approval: Approval, principal: str, verdict: str = "approve", reason: str = ""
-) -> Approval | str:
+def say(world: World, approval: Approval, principal: str, verdict: str = "approve", reason: str = "") -> Approval | str:
     decision = Decision(principal, verdict, world.clock.now(), reason)  # pyright: ignore[reportArgumentType]
     return world.approvals.decide(approval.id, decision)
 

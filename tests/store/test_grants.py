@@ -95,9 +95,7 @@ def test_what_is_no_grant_is_refused_and_leaves_nothing(world: World, grant: Gra
 
 
 def test_a_pattern_is_refused_in_words(world: World) -> None:
-    with pytest.raises(
-        Refused, match=r"^verb_key 'bal\*': there is no pattern but \*, which stands for all$"
-    ):
+    with pytest.raises(Refused, match=r"^verb_key 'bal\*': there is no pattern but \*, which stands for all$"):
         world.grants.add(TENANT, ADA, Grant(READ, "ledger", ("bal*",)))
 
 
@@ -176,9 +174,7 @@ def test_a_written_grant_is_read_as_it_stands() -> None:
         ),
     ],
 )
-def test_a_written_grant_with_anything_wrong_is_refused_in_words(
-    fields: dict[str, object], says: str
-) -> None:
+def test_a_written_grant_with_anything_wrong_is_refused_in_words(fields: dict[str, object], says: str) -> None:
     with pytest.raises(Refused, match=says):
         grant_from(fields, START)
 

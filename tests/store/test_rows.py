@@ -1,4 +1,4 @@
-"""The smaller rows: packs, overlays, what the owner said about this host, the vault's, kept results, signals."""
+"""The smaller rows: packs, overlays, this host's, the vault's, kept results, signals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hcpx.vocabulary.principal import Project, Session
 from hcpx.vocabulary.signal import Signal
 from tests.store.world import ADA, TENANT, World, again
 
-PACK = PackRow(TENANT, "ledger", "1.0.0", "Demo ledger", "sha256:aa", "sha256-aa", False, b"\0\xff", 1.0)  # noqa: FBT003
+PACK = PackRow(TENANT, "ledger", "1.0.0", "Demo ledger", "sha256:aa", "sha256-aa", False, b"\0\xff", 1.0)
 SECRET = SecretRow(TENANT, ADA, "ledger", "user", b"nonce", b"\0sealed\xff", {"scopes": ["a"]}, 2.0)
 
 
@@ -55,9 +55,7 @@ def test_a_pack_under_no_pack_id_is_refused(world: World, pack_id: str) -> None:
 
 
 def test_overlays_only_grow_stricter(world: World) -> None:
-    first = Overlay(
-        confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}'
-    )
+    first = Overlay(confirm=True, approvals=2, limits={"timeout_s": 30, "memory_mb": 64}, args_schema='{"a":1}')
     loose = Overlay(approvals=1, deny=True, limits={"timeout_s": 60, "processes": 1}, args_schema='{"b":2}')
     world.overlays.tighten(TENANT, "ledger", "transfer", first)
     both = world.overlays.tighten(TENANT, "ledger", "transfer", loose)
@@ -103,9 +101,7 @@ def test_the_allow_list_knows_names_as_they_were_asked_for(world: World) -> None
         world.allowed.remove("git")
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")]
-)
+@pytest.mark.parametrize(("name", "path"), [("git ", "/usr/bin/git"), ("", "/x"), ("git", "bin/git"), ("git", "")])
 def test_a_name_with_blanks_or_no_real_path_is_never_allowed(world: World, name: str, path: str) -> None:
     with pytest.raises(Refused):
         world.allowed.allow(name, path)
@@ -178,7 +174,7 @@ def test_a_principal_is_known_after_a_grant_or_a_session_and_stays_disabled(worl
         world.principals.enable("globex", ADA)
 
 
-# --- kept results ---------------------------------------------------------------------------------------------
+# --- kept results -------------------------------------------------------------------------------------------
 
 
 def session(project: str | None = "p1") -> Session:
@@ -222,7 +218,7 @@ def test_a_result_without_a_project_is_not_kept(world: World) -> None:
     assert world.brain.keep(session(None), "a_1", "ledger", "balance", b"1") == "the session has no project"
 
 
-# --- signals --------------------------------------------------------------------------------------------------
+# --- signals ------------------------------------------------------------------------------------------------
 
 
 def signal(number: int, key: str = "badge") -> Signal:
@@ -255,12 +251,13 @@ def test_a_signal_that_cannot_be_kept_harms_nobody(world: World) -> None:
 
 
 def test_the_oldest_signals_make_room(world: World) -> None:
-    many = signals.MOST + 256
     with world.database.writing(durable=False):
-        for number in range(1, many):
+        for number in range(1, signals.MOST + 300):
             values = (f"g_{number}", 1.0, TENANT, "ledger", "badge", "info", "", "{}", None)
             world.database.run(signals.queries.SIGNAL_ADD, values)
-    while len(world.signals.after(TENANT, 0, limit=2 * many)) > signals.MOST:
-        last = world.signals.newest(TENANT, 1)[0].number
-        world.signals.emit(signal(last + 1))
-    assert world.signals.after(TENANT, 0, limit=1)[0].number > 1
+    for number in range(signals.MOST + 300, signals.MOST + 300 + 256):
+        world.signals.emit(signal(number))
+    kept = world.signals.after(TENANT, 0, limit=2 * signals.MOST)
+    assert signals.MOST <= len(kept) < signals.MOST + 256
+    assert kept[0].number > 1
+    assert kept[-1].signal == signal(signals.MOST + 555)

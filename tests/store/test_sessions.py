@@ -170,7 +170,7 @@ def test_a_session_that_is_not_there_is_not_found_or_refused(world: World, sessi
         world.sessions.revoke(session_id)
 
 
-# --- the owner's project --------------------------------------------------------------------------------------
+# --- the owner's project ------------------------------------------------------------------------------------
 
 
 def project_at(world: World, cwd: Path | str | None) -> str | None:
@@ -179,9 +179,7 @@ def project_at(world: World, cwd: Path | str | None) -> str | None:
     return session.project.id if session.project else None
 
 
-def test_the_owners_project_is_the_innermost_registered_one_around_the_cwd(
-    world: World, tmp_path: Path
-) -> None:
+def test_the_owners_project_is_the_innermost_registered_one_around_the_cwd(world: World, tmp_path: Path) -> None:
     for path in ("shop/api/deep", "shop-old", "elsewhere"):
         (tmp_path / path).mkdir(parents=True)
     world.projects.add(TENANT, "shop", str(tmp_path / "shop"))

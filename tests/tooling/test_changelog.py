@@ -21,9 +21,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "changelog.d").mkdir()
     (tmp_path / "changelog.d" / "README.md").write_text("how to\n")
     shutil.copy(ROOT / "scripts" / "changelog", tmp_path / "scripts" / "changelog")
-    (tmp_path / "CHANGELOG.md").write_text(
-        "# Changelog\n\nWords.\n\n## 0.1.0 (2030-01-01)\n\n### Added\n\n* first\n"
-    )
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\nWords.\n\n## 0.1.0 (2030-01-01)\n\n### Added\n\n* first\n")
     return tmp_path
 
 

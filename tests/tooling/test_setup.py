@@ -38,9 +38,7 @@ case $* in *python3.12-venv*) touch "$STATE/venv-package" ;; esac
 """
 MADE = "python3 -m venv --clear -- .venv"
 INSTALLED = "venv -m pip install --quiet --editable .[dev]"
-NO_BWRAP = (
-    "setup: bubblewrap is missing, so nothing runs isolated; to have it: sudo apt-get install bubblewrap"
-)
+NO_BWRAP = "setup: bubblewrap is missing, so nothing runs isolated; to have it: sudo apt-get install bubblewrap"
 
 
 class Told(NamedTuple):
@@ -159,9 +157,7 @@ def test_a_folder_that_is_no_environment_is_left_alone(complete: Machine) -> Non
     mine.write_text("dear")
     told = complete.setup()
     assert (told.status, told.calls, mine.read_text()) == (1, [], "dear")
-    assert told.said == [
-        "setup: .venv exists and is no virtual environment; remove it or choose another: VENV=..."
-    ]
+    assert told.said == ["setup: .venv exists and is no virtual environment; remove it or choose another: VENV=..."]
 
 
 def test_without_a_recent_python_one_line_says_how(bare: Machine) -> None:

@@ -31,9 +31,7 @@ values = st.recursive(
         pytest.param({}, "{}", id="empty object"),
         pytest.param((1, "a"), '[1,"a"]', id="tuple"),
         pytest.param({"b": 1, "a": [2.0, 2.5]}, '{"a":[2,2.5],"b":1}', id="keys in order, shortest numbers"),
-        pytest.param(
-            '\b\t\n\f\r"\\/\x00\x1f\x7fé€😀', '"\\b\\t\\n\\f\\r\\"\\\\/\\u0000\\u001f\x7fé€😀"', id="escapes"
-        ),
+        pytest.param('\b\t\n\f\r"\\/\x00\x1f\x7fé€😀', '"\\b\\t\\n\\f\\r\\"\\\\/\\u0000\\u001f\x7fé€😀"', id="escapes"),
         pytest.param(1e21, "1e+21", id="exponent"),
         pytest.param(10**21, "1" + "0" * 21, id="integer without exponent"),
         pytest.param(-0.0, "0", id="negative zero"),

@@ -80,9 +80,7 @@ def test_the_table_below_is_the_whole_catalogue() -> None:
     assert {code: entry.code for code, entry in CATALOGUE.items()} == {code: code for code in CATALOGUE}
 
 
-@pytest.mark.parametrize(
-    ("code", "steps", "status", "fields", "error", "hint"), ROWS, ids=[code for code, *_ in ROWS]
-)
+@pytest.mark.parametrize(("code", "steps", "status", "fields", "error", "hint"), ROWS, ids=[code for code, *_ in ROWS])
 def test_each_code_has_its_steps_its_exit_status_its_text_and_its_next_action(
     code: str,
     steps: tuple[int, ...],

@@ -40,9 +40,7 @@ def refusal(payload: Payload) -> str:
 )
 def test_a_mapping_a_text_and_bytes_are_the_same_envelope(payload: Payload) -> None:
     assert read_envelope(payload) == Envelope("ledger", "transfer", {"amount": 10, "confirm": True})
-    assert read_envelope(cast("bytes", bytearray(json.dumps(dict(TRANSFER)), "utf-8"))) == read_envelope(
-        payload
-    )
+    assert read_envelope(cast("bytes", bytearray(json.dumps(dict(TRANSFER)), "utf-8"))) == read_envelope(payload)
 
 
 def test_all_fields_are_read() -> None:
@@ -62,9 +60,7 @@ def test_the_alias_stands_for_the_pack_id() -> None:
 
 
 def test_an_id_is_kept_byte_for_byte() -> None:
-    assert read_envelope({"pack_id": " Le\u0301dger\n", "verb_key": ""}) == Envelope(
-        " Le\u0301dger\n", "", {}
-    )
+    assert read_envelope({"pack_id": " Le\u0301dger\n", "verb_key": ""}) == Envelope(" Le\u0301dger\n", "", {})
 
 
 @pytest.mark.parametrize(
@@ -86,9 +82,7 @@ def test_an_id_is_kept_byte_for_byte() -> None:
         pytest.param(text_with(idempotency_key=None), "idempotency_key is not a string", id="key type"),
         pytest.param(text_with(pack_id="p" * 257), "pack_id has more than 256 characters", id="long pack"),
         pytest.param(text_with(verb_key="v" * 257), "verb_key has more than 256 characters", id="long verb"),
-        pytest.param(
-            text_with(request_id="r" * 129), "request_id has more than 128 characters", id="long request"
-        ),
+        pytest.param(text_with(request_id="r" * 129), "request_id has more than 128 characters", id="long request"),
         pytest.param(
             text_with(idempotency_key="k" * 129),
             "idempotency_key has more than 128 characters",
@@ -96,15 +90,11 @@ def test_an_id_is_kept_byte_for_byte() -> None:
         ),
         pytest.param(text_with(tenant="acme"), "unknown field tenant", id="unknown field"),
         pytest.param(text_with(**{"x\u202ey": 1}), "unknown field x\\u{202E}y", id="invisible field"),
-        pytest.param(
-            '{"args":{"confirm":false,"confirm":true}}', "duplicate key at args.confirm", id="duplicate"
-        ),
+        pytest.param('{"args":{"confirm":false,"confirm":true}}', "duplicate key at args.confirm", id="duplicate"),
         pytest.param('{"pack_id":"a","pack_id":"b"}', "duplicate key at pack_id", id="duplicate id"),
         pytest.param(text_with(args={"memo": "x\0y"}), "a string holds NUL at args.memo", id="NUL"),
         pytest.param(text_with(args={"n": float("inf")}), "Infinity is not JSON", id="infinity"),
-        pytest.param(
-            '{"pack_id":"\ud800"}', "a lone surrogate in the text", id="surrogate in the text itself"
-        ),
+        pytest.param('{"pack_id":"\ud800"}', "a lone surrogate in the text", id="surrogate in the text itself"),
         pytest.param(b"{\xff}", "not UTF-8 at byte 1", id="not UTF-8"),
         pytest.param({"pack_id": {1}}, "a value of type set is not JSON at pack_id", id="python value"),
         pytest.param(cast("Payload", {1: 2}), "a key is not a string", id="python key"),
@@ -117,9 +107,7 @@ def test_a_bad_envelope_is_a_denial_that_says_what_and_where(payload: Payload, w
 
 
 def test_ids_of_exactly_the_longest_length_are_taken() -> None:
-    payload = text_with(
-        pack_id="p" * 256, verb_key="v" * 256, request_id="r" * 128, idempotency_key="k" * 128
-    )
+    payload = text_with(pack_id="p" * 256, verb_key="v" * 256, request_id="r" * 128, idempotency_key="k" * 128)
     assert read_envelope(payload) == Envelope("p" * 256, "v" * 256, {}, "r" * 128, "k" * 128)
 
 
@@ -139,12 +127,8 @@ def test_one_byte_over_a_mebibyte_is_too_much(kind: str) -> None:
 
 
 def test_a_bad_envelope_still_tells_the_ids_that_it_named() -> None:
-    named = read_envelope(
-        '{"surface_id":"ledger","verb_key":"pay","request_id":"r-1","args":{"a":"\\u0000"}}'
-    )
-    assert named == BadEnvelope(
-        deny("invalid_envelope", what="a string holds NUL at args.a"), "ledger", "pay", "r-1"
-    )
+    named = read_envelope('{"surface_id":"ledger","verb_key":"pay","request_id":"r-1","args":{"a":"\\u0000"}}')
+    assert named == BadEnvelope(deny("invalid_envelope", what="a string holds NUL at args.a"), "ledger", "pay", "r-1")
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,7 @@ NO_SKILL = Finding("no_skill", "warning", "the pack has no Skill", "add SKILL.md
 
 
 def test_a_finding_says_where_how_bad_what_and_how_to_mend_it() -> None:
-    assert (
-        str(BAD_KEY)
-        == "pack.yaml:12:5: error: unknown key comfirm [unknown_key]\n  mend: did you mean confirm?"
-    )
+    assert str(BAD_KEY) == "pack.yaml:12:5: error: unknown key comfirm [unknown_key]\n  mend: did you mean confirm?"
     assert str(NO_SKILL) == "pack.yaml: warning: the pack has no Skill [no_skill]\n  mend: add SKILL.md"
 
 

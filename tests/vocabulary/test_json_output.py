@@ -88,9 +88,7 @@ def test_json_is_parsed(text: str, value: object) -> None:
         pytest.param('["\\ud800", 1e309]', id="beyond a double beside a lone surrogate"),
         pytest.param("1" * 400 + ".5", id="beyond a double by digits"),
         pytest.param("1" * (MAX_DIGITS + 1), id="4,301 digits"),
-        pytest.param(
-            '["\\ud800", ' + "1" * (MAX_DIGITS + 1) + "]", id="4,301 digits beside a lone surrogate"
-        ),
+        pytest.param('["\\ud800", ' + "1" * (MAX_DIGITS + 1) + "]", id="4,301 digits beside a lone surrogate"),
         pytest.param("// no\n1", id="comment"),
         pytest.param("[1,]", id="trailing comma"),
         pytest.param("'x'", id="single quotes"),

@@ -53,15 +53,11 @@ def problem_of(text: str) -> str:
     ("text", "what"),
     [
         pytest.param("", "not JSON: Expecting value, line 1 column 1", id="nothing"),
-        pytest.param(
-            "{", "not JSON: Expecting property name enclosed in double quotes, line 1 column 2", id="cut"
-        ),
+        pytest.param("{", "not JSON: Expecting property name enclosed in double quotes, line 1 column 2", id="cut"),
         pytest.param("{}\n x", "not JSON: Extra data, line 2 column 2", id="trailing text"),
         pytest.param("\ufeff{}", "not JSON: Expecting value, line 1 column 1", id="byte-order mark"),
         pytest.param("[1,]", "not JSON: Expecting value, line 1 column 4", id="trailing comma"),
-        pytest.param(
-            '"\t"', "not JSON: Invalid control character at, line 1 column 2", id="control character"
-        ),
+        pytest.param('"\t"', "not JSON: Invalid control character at, line 1 column 2", id="control character"),
         pytest.param('{"a": NaN}', "NaN is not JSON", id="NaN"),
         pytest.param("-Infinity", "-Infinity is not JSON", id="infinity"),
         pytest.param("1e309", "a number is beyond the range of a double", id="too large"),
@@ -73,18 +69,14 @@ def problem_of(text: str) -> str:
         pytest.param('{"a":[{"b":{"c":1,"d":2,"c":3}}]}', "duplicate key at a[0].b.c", id="deep duplicate"),
         pytest.param('{"":1,"":1}', 'duplicate key at ""', id="duplicate empty key"),
         pytest.param('{"a":1,"b":1,"b":2,"a":3}', "duplicate key at b", id="first duplicate"),
-        pytest.param(
-            '{"a":{"x":1,"x":2},"a":1}', "duplicate key at a", id="duplicate in what a duplicate hides"
-        ),
+        pytest.param('{"a":{"x":1,"x":2},"a":1}', "duplicate key at a", id="duplicate in what a duplicate hides"),
         pytest.param('{"a\\n":1,"a\\n":1}', "duplicate key at a\\u{000A}", id="duplicate with a line break"),
         pytest.param('{"\\u0061":1,"a":2}', "duplicate key at a", id="duplicate by escape"),
         pytest.param('{"a":["x\\u0000"]}', "a string holds NUL at a[0]", id="NUL"),
         pytest.param('{"a":{"x\\u0000":1}}', "a string holds NUL at a", id="NUL in a key"),
         pytest.param('"\\u0000"', "a string holds NUL", id="NUL at the top"),
         pytest.param('{"a":"\\ud800"}', "a string holds a lone surrogate at a", id="lone surrogate"),
-        pytest.param(
-            '{"a":"\\udc00\\ud800"}', "a string holds a lone surrogate at a", id="swapped surrogates"
-        ),
+        pytest.param('{"a":"\\udc00\\ud800"}', "a string holds a lone surrogate at a", id="swapped surrogates"),
         pytest.param('{"a":{"\\ud800":1}}', "a string holds a lone surrogate at a", id="surrogate in a key"),
         pytest.param("[" * 100_000, "nested too deep", id="bomb"),
     ],
@@ -100,9 +92,7 @@ def test_a_deep_place_is_named_by_its_head() -> None:
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_the_64th_level_is_read_and_the_65th_is_not(opening: str) -> None:
     closing = "]" if opening == "[" else "}"
-    deepest = (
-        opening * (ENVELOPE_DEPTH - 1) + ("[]" if opening == "[" else "{}") + closing * (ENVELOPE_DEPTH - 1)
-    )
+    deepest = opening * (ENVELOPE_DEPTH - 1) + ("[]" if opening == "[" else "{}") + closing * (ENVELOPE_DEPTH - 1)
     assert encode(read_strict(deepest)).decode() == deepest
     assert problem_of(f"{opening}{deepest}{closing}").startswith("nested too deep at ")
 

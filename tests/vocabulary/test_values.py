@@ -76,9 +76,7 @@ def test_segments_joined_by_single_dots_are_a_verb_key(text: str) -> None:
     assert is_verb_key(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", ".", "a.", ".a", "a..b", "A", "-a", "_a", "a b", "a\n", "é", "a.-b", "v" * 129]
-)
+@pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "A", "-a", "_a", "a b", "a\n", "é", "a.-b", "v" * 129])
 def test_a_text_that_is_none_is_no_verb_key(text: str) -> None:
     assert not is_verb_key(text)
 
@@ -113,9 +111,7 @@ def test_without_an_overlay_a_row_stays_as_it_is() -> None:
 
 
 def test_an_overlay_tightens_every_part() -> None:
-    row = PolicyRow(
-        "write", approvals=1, limits=Limits(timeout_s=30, asked=("timeout_s",)), args_schema=("a",)
-    )
+    row = PolicyRow("write", approvals=1, limits=Limits(timeout_s=30, asked=("timeout_s",)), args_schema=("a",))
     overlay = Overlay(
         confirm=True,
         approvals=2,
@@ -221,12 +217,8 @@ def test_nobody_decides_on_a_call_of_their_own_and_no_actor_on_any(
             Approval("ap-1", ASK, 1.0, 601.0, "denied", (Decision("user:grace", "deny", 2.0, "too much"),)),
             id="approval",
         ),
-        pytest.param(
-            AuditRecord("a-1", "entry", WHO, "denied", code="confirm_required", step=4), id="record"
-        ),
-        pytest.param(
-            Signal("s-1", 1.0, "acme", "bank", "credential", "warning", "stale", ttl_s=60.0), id="signal"
-        ),
+        pytest.param(AuditRecord("a-1", "entry", WHO, "denied", code="confirm_required", step=4), id="record"),
+        pytest.param(Signal("s-1", 1.0, "acme", "bank", "credential", "warning", "stale", ttl_s=60.0), id="signal"),
     ],
 )
 def test_a_stored_value_comes_back_as_it_was(value: msgspec.Struct) -> None:

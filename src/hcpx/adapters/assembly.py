@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -54,9 +55,14 @@ class Backends:
         self._places = places
         self._native: Native | None = None
         self._isolating: Backend | None = None
+        self._choosing = allocate_lock()
 
     def choose(self, *, native_local: bool) -> Backend | Denial:
         """Return the backend of the operator's mode, or of the owner's choice for this one call."""
+        with self._choosing:
+            return self._chosen(native_local=native_local)
+
+    def _chosen(self, *, native_local: bool) -> Backend | Denial:
         if native_local or self._mode == "native-local":
             if self._native is None:
                 self._native = Native(os.path.join(self._places.state, "calls"))

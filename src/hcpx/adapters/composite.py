@@ -74,9 +74,7 @@ class Composite:
         for step in invocation.command.steps:
             if refers_to_steps(step.args):
                 continue
-            denial = self._gate.rehearse(
-                _call(invocation, step, _args(invocation, step, {}), invocation.cancel)
-            )
+            denial = self._gate.rehearse(_call(invocation, step, _args(invocation, step, {}), invocation.cancel))
             if denial is not None:
                 cause = Cause(denial.code, denial.step, step.pack_id, step.verb_key, denial.approval)
                 return _failed(step.name, denial.error, cause, denial.hint)
@@ -94,11 +92,7 @@ class Composite:
             result = self._gate.execute(_call(invocation, step, args, deadline.cancel))
             started = started or _was_started(result)
             if not result.ok:
-                return (
-                    _stopped(deadline)
-                    if deadline.passed()
-                    else _ended(_caused(step, result), started=started)
-                )
+                return _stopped(deadline) if deadline.passed() else _ended(_caused(step, result), started=started)
             results[step.name] = None if result.result is msgspec.UNSET else result.result
         return _output(invocation, results)
 
@@ -114,9 +108,7 @@ def _output(invocation: Invocation, results: dict[str, object]) -> Ran:
     return Ran(value=value)
 
 
-def _args(
-    invocation: Invocation, step: StepSpec, results: Mapping[str, object]
-) -> dict[str, object] | Missing:
+def _args(invocation: Invocation, step: StepSpec, results: Mapping[str, object]) -> dict[str, object] | Missing:
     """Fill a step's args; consent is handed down only by a composite that asks for it (Spec 08 point 17)."""
     given = invocation.envelope.args
     args = filled(step.args, given, results)

@@ -69,9 +69,7 @@ def _from_step(name: str, pointer: str, results: Mapping[str, object]) -> object
         raise LookupError(f"step {name} has no result yet")
     value = results[name]
     for part in pointer.split("/")[1:]:
-        value = _member(
-            value, part.replace("~1", "/").replace("~0", "~"), f"no {pointer} in the result of {name}"
-        )
+        value = _member(value, part.replace("~1", "/").replace("~0", "~"), f"no {pointer} in the result of {name}")
     return value
 
 

@@ -38,9 +38,7 @@ class Turnstile:
         self._lock = threading.Lock()
         self._lanes: dict[Key, _Lane] = {}
 
-    def enter(
-        self, key: Key, limit: int, within: float, cancel: Cancel
-    ) -> Literal["in", "busy", "cancelled"]:
+    def enter(self, key: Key, limit: int, within: float, cancel: Cancel) -> Literal["in", "busy", "cancelled"]:
         """Wait for a place, at most so many seconds. After `in`, and only then, `leave` is owed."""
         with self._lock:
             lane = self._lanes.get(key)

@@ -69,9 +69,7 @@ class Wrapped:
         try:
             return Program(found.path, self._programs.digest(found.path))
         except OSError as problem:
-            return deny(
-                "not_executable", bin=_wrap(target.pack).bin, why=problem.strerror or "cannot be read"
-            )
+            return deny("not_executable", bin=_wrap(target.pack).bin, why=problem.strerror or "cannot be read")
 
     def foreseen(self, target: Target) -> Enforced | None:
         """Say what would hold for a program of this command, without making or starting anything."""
@@ -141,9 +139,7 @@ class Wrapped:
         finally:
             directory.close()
 
-    def _started(
-        self, invocation: Invocation, backend: Backend, found: Found, directory: Folder
-    ) -> Ran | Denial:
+    def _started(self, invocation: Invocation, backend: Backend, found: Found, directory: Folder) -> Ran | Denial:
         files = _files(invocation.binding)
         if files is None:
             return deny("sandbox_unavailable", why="the private file of the binding has no plain name")

@@ -59,13 +59,24 @@ def link(head: ChainHead, record: AuditRecord, text: bytes) -> ChainedRecord:
     return ChainedRecord(seq, hashlib.sha256(line).digest(), line, record.audit_id, record.attribution.at)
 
 
+def follows(record: ChainedRecord, seq: int, prev: bytes) -> bool:
+    """Tell whether a stored link is the one of that number behind that hash, whole and under its own name."""
+    return (
+        record.seq == seq
+        and record.text.startswith(b'{"seq":%d,"prev":"%s",' % (seq, prev.hex().encode()))
+        and is_whole(record)
+    )
+
+
 def is_whole(record: ChainedRecord) -> bool:
     """Tell whether a stored link is what was hashed, and is found under its own id and time."""
-    if hashlib.sha256(record.text).digest() != record.hash:
+    text = record.text
+    if hashlib.sha256(text).digest() != record.hash:
         return False
-    begins = record.text[: record.text.find(b'"at":') + 5]
-    after = record.text[len(begins) :]
-    return begins.find(b'"audit_id":' + _encode(record.audit_id)) > 0 and after.startswith(_encode(record.at))
+    time = text.find(b'"at":')
+    return text.startswith(_encode(record.at), time + 5) and (
+        text.find(b'"audit_id":' + _encode(record.audit_id), 0, time) > 0
+    )
 
 
 def opening(text: bytes) -> Opening | None:

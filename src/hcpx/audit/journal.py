@@ -55,9 +55,7 @@ class ChainedJournal:
     2); `flush` writes it at once. An intent or an outcome never waits, and goes behind what does.
     """
 
-    def __init__(
-        self, rows: JournalRows, clock: Clock, processes: Processes, *, shares: bool = False
-    ) -> None:
+    def __init__(self, rows: JournalRows, clock: Clock, processes: Processes, *, shares: bool = False) -> None:
         self._rows = rows
         self._clock = clock
         self._processes = processes
@@ -89,13 +87,18 @@ class ChainedJournal:
         """Make the intent durable, use up the approvals and reserve the key, all or nothing."""
         text = body(intent)
         self.flush()
+        # Before anybody can see the key: who finds it held by a call that does not run takes it for a crash.
+        self._processes.begin(intent.audit_id)
+        stands = False
         try:
             with self._durable:
                 denial = self._intend(intent, text, approval_ids, use)
+            stands = denial is None
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
-        if denial is None:
-            self._processes.begin(intent.audit_id)
+        finally:
+            if not stands:
+                self._processes.end(intent.audit_id)
         return denial
 
     def _intend(
@@ -162,9 +165,7 @@ class ChainedJournal:
         if use is not None and not (started and result is None):
             self._rows.keys.finish(use, record.audit_id, result)
 
-    def _append(
-        self, tenant: str, record: AuditRecord, text: bytes, head: ChainHead | None = None
-    ) -> ChainHead:
+    def _append(self, tenant: str, record: AuditRecord, text: bytes, head: ChainHead | None = None) -> ChainHead:
         """Append a record to its chain, behind `head` where this transaction knows it, and return the new one."""
         if head is None:
             head = self._rows.chains.head(tenant) or beginning(tenant)

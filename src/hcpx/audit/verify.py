@@ -9,7 +9,7 @@ import msgspec
 
 from hcpx.ports import ChainedRecord, ChainHead, ChainReader, StoreUnavailable
 
-from .chain import Opening, beginning, is_whole, opening
+from .chain import beginning, follows, is_whole, opening
 
 Kind = Literal["changed", "missing", "reordered", "inserted", "unreadable"]
 
@@ -23,27 +23,33 @@ class Break(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a check of one chain found; `records` is how many were sound before the break."""
+    """What a check of one chain found; `records` is how many were checked and sound, up to the break."""
 
     tenant: str
     records: int
     broken: Break | None = None
 
 
-def verify(reader: ChainReader, tenant: str) -> Verdict:
-    """Check the chain of a tenant as it is at this moment, while others go on writing."""
+def verify(reader: ChainReader, tenant: str, last: int | None = None) -> Verdict:
+    """Check the chain of a tenant as it is at this moment, while others go on writing.
+
+    With `last` only so many records at its end are checked, and the one before them is taken for true.
+    """
     walk = _Walk(beginning(tenant))
     try:
-        with reader.forward(tenant) as (head, records):
+        with reader.forward(tenant, None if last is None else last + 1) as (head, records):
+            if last is not None and head.seq > last:
+                walk.trust(records)
             broken = walk.through(records) or walk.at_the_end(head)
     except StoreUnavailable as problem:
         return Verdict(tenant, walk.seq, _break(walk.seq + 1, "unreadable", f"cannot be read: {problem}"))
-    return Verdict(tenant, walk.seq if broken is None else min(walk.seq, broken.seq - 1), broken)
+    sound = walk.seq if broken is None else min(walk.seq, broken.seq - 1)
+    return Verdict(tenant, max(sound - walk.trusted, 0), broken)
 
 
-def verify_all(reader: ChainReader) -> Sequence[Verdict]:
-    """Check every chain of the store."""
-    return [verify(reader, tenant) for tenant in reader.tenants()]
+def verify_all(reader: ChainReader, last: int | None = None) -> Sequence[Verdict]:
+    """Check every chain of the store, or the `last` records of each."""
+    return [verify(reader, tenant, last) for tenant in reader.tenants()]
 
 
 class _Walk:
@@ -53,14 +59,19 @@ class _Walk:
         self.seq: int = start.seq
         self.last: bytes = start.hash
         self.before_last: bytes = b""
+        self.trusted = 0
+
+    def trust(self, records: Iterator[ChainedRecord]) -> None:
+        """Begin behind the next record, which is taken for true."""
+        record = next(records, None)
+        if record is not None:
+            self.seq, self.last, self.trusted = record.seq, record.hash, record.seq
 
     def through(self, records: Iterator[ChainedRecord]) -> Break | None:
         for record in records:
-            at = opening(record.text)
-            if record.seq == self.seq + 1 and at == (record.seq, self.last) and is_whole(record):
-                self.seq, self.before_last, self.last = record.seq, self.last, record.hash
-            else:
-                return self._named(record, at, records)
+            if not follows(record, self.seq + 1, self.last):
+                return self._named(record, records)
+            self.seq, self.before_last, self.last = record.seq, self.last, record.hash
         return None
 
     def at_the_end(self, head: ChainHead) -> Break | None:
@@ -72,9 +83,9 @@ class _Walk:
             return _break(self.seq, "changed", "was changed: the chain ended with another one")
         return None
 
-    def _named(self, record: ChainedRecord, at: Opening | None, rest: Iterator[ChainedRecord]) -> Break:
+    def _named(self, record: ChainedRecord, rest: Iterator[ChainedRecord]) -> Break:
         """Say what happened at a record that does not follow the last sound one."""
-        expected = self.seq + 1
+        expected, at = self.seq + 1, opening(record.text)
         if record.seq != expected:
             return _break(expected, "missing", f"is missing: record {record.seq} comes next")
         if at is None or not is_whole(record):

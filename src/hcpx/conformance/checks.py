@@ -105,7 +105,7 @@ def _ran(_: World, answer: Answer, wanted: object) -> Iterator[str]:
 
 
 def _warnings_has(_: World, answer: Answer, wanted: str) -> Iterator[str]:
-    warnings = answer.result.get("warnings") or []
+    warnings = cast("list[str]", answer.result.get("warnings", []))
     if not any(wanted in warning for warning in warnings):
         yield f"no warning contains {wanted!r}: {warnings!r}"
 

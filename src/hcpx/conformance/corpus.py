@@ -79,39 +79,40 @@ def _chapter(path: str) -> Chapter:
 
     try:
         with open(path, encoding="utf-8") as file:
-            body: Any = YAML(typ="safe", pure=True).load(file)
+            loader: Any = YAML(typ="safe", pure=True)
+            body: Any = loader.load(file)
     except (YAMLError, UnicodeDecodeError) as problem:
         raise BadCorpus(f"{path}: {problem}") from None
     if not isinstance(body, dict) or set(cast("dict[str, Any]", body)) - {"packs", "world", "cases"}:
         raise BadCorpus(f"{path}: a chapter has packs, world and cases")
     chapter = cast("dict[str, Any]", body)
-    world = chapter.get("world") or {}
+    world = mapping(chapter.get("world"))
     name = os.path.basename(path)
     return Chapter(
         file=name,
-        packs=chapter.get("packs") or {},
+        packs=mapping(chapter.get("packs")),
         world=world,
-        cases=[_case(name, world, case) for case in chapter.get("cases") or []],
+        cases=[_case(name, world, mapping(case)) for case in items(chapter.get("cases"))],
     )
 
 
 def _case(file: str, world: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
     where = f"{file}: {case.get('name')}"
-    own = case.get("world") or {}
-    for what, keys, known in (("case", case, CASE_KEYS), ("world", {**world, **own}, WORLD_KEYS)):
-        strange = sorted(set(keys) - known)
+    own = mapping(case.get("world"))
+    for what, keys, known in (("case", set(case), CASE_KEYS), ("world", {*world, *own}, WORLD_KEYS)):
+        strange = sorted(keys - known)
         if strange:
             raise BadCorpus(f"{where}: unknown {what} key {strange[0]}")
     session = case.get("session", "live")
     if session not in SESSIONS or case.get("needs") not in (None, "sandbox"):
         raise BadCorpus(f"{where}: session is one of {', '.join(SESSIONS)}; needs is sandbox or absent")
-    steps = case["steps"] if "steps" in case else [case]
+    steps = case.get("steps", [case])
     return Case(
         file=file,
         name=str(case["name"]),
         world={**world, **own},
         session=session,
-        steps=[_step(where, step) for step in steps],
+        steps=[_step(where, mapping(step)) for step in items(steps)],
         needs_sandbox=case.get("needs") == "sandbox",
     )
 
@@ -119,10 +120,20 @@ def _case(file: str, world: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
 def _step(where: str, step: Mapping[str, Any]) -> Step:
     if ("envelope" in step) == ("envelope_text" in step):
         raise BadCorpus(f"{where}: exactly one of envelope and envelope_text")
-    then = step.get("then") or {}
+    then = mapping(step.get("then"))
     return Step(
         payload=step.get("envelope", step.get("envelope_text")),
         is_text="envelope_text" in step,
-        expect=step.get("expect") or {},
+        expect=mapping(step.get("expect")),
         approve=then.get("approve"),
     )
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """Return a mapping of YAML or JSON; what is none counts as empty."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a list of YAML or JSON; what is none counts as empty."""
+    return cast("list[Any]", value) if isinstance(value, list) else []

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -70,7 +70,7 @@ def _ran_by_audit(world: World, audit_id: str) -> bool:
 
 
 @contextmanager
-def _environment(extra: Mapping[str, str]) -> Iterator[None]:
+def _environment(extra: Mapping[str, str]) -> Generator[None]:
     before = dict(os.environ)
     os.environ.update(extra)
     try:

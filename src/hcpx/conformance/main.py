@@ -17,10 +17,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
     wanted = [face for face in faces.split(",") if face]
     strange = [face for face in wanted if face not in FACES]
     if strange or not wanted:
-        sys.stderr.write(
-            f"hcpx conformance: no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}\n"
-        )
-        return 2
+        return _refused(f"no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}", as_json=as_json)
     found: list[Outcome] = []
     try:
         for one in outcomes(folder, wanted, isolated=isolated):
@@ -29,13 +26,18 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
                 reasons = "".join(f"\n    {fault}" for fault in one.faults)
                 sys.stdout.write(f"{one.verdict}: {one.file}: {one.name} [{one.face}]{reasons}\n")
     except BadCorpus as bad:
-        sys.stderr.write(f"hcpx conformance: {bad}\n")
-        return 2
+        return _refused(str(bad), as_json=as_json)
     if as_json:
         cases = [msgspec.to_builtins(one) for one in found]
-        sys.stdout.write(
-            json.dumps({"cases": cases, "summary": closing_line(found)}, ensure_ascii=False) + "\n"
-        )
+        sys.stdout.write(json.dumps({"cases": cases, "summary": closing_line(found)}, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write(closing_line(found) + "\n")
     return 1 if any(one.verdict == "failed" for one in found) else 0
+
+
+def _refused(what: str, *, as_json: bool) -> int:
+    if as_json:
+        sys.stdout.write(json.dumps({"ok": False, "code": "usage", "error": what}) + "\n")
+    else:
+        sys.stderr.write(f"hcpx: {what}\n")
+    return 2

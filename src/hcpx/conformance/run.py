@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
 from .checks import faults
-from .corpus import Case, Corpus, Step, read_corpus
+from .corpus import Case, Step, items, mapping, read_corpus
 from .faces import FACES
 from .world import World, installed
 
@@ -39,11 +39,10 @@ def outcomes(folder: str, faces: Sequence[str], *, isolated: bool) -> Iterator[O
                     if case.needs_sandbox and not isolated:
                         yield Outcome(case.file, case.name, face, "skipped", ("needs a sandbox",))
                     else:
-                        yield _outcome(corpus, case, face, home)
+                        yield _outcome(case, face, home)
 
 
-def _outcome(corpus: Corpus, case: Case, face: str, home: str) -> Outcome:
-    del corpus
+def _outcome(case: Case, face: str, home: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="hcpx-case-") as folder:
         world = World(case, home, folder)
         try:
@@ -54,7 +53,7 @@ def _outcome(corpus: Corpus, case: Case, face: str, home: str) -> Outcome:
 
 
 def _step(world: World, step: Step, face: str) -> Iterator[str]:
-    env = {name: str(value) for name, value in (world.case.world.get("env") or {}).items()}
+    env = {name: str(value) for name, value in mapping(world.case.world.get("env")).items()}
     answer = FACES[face](world, _placed(step.payload, world.outside), env)
     expect = dict(step.expect)
     if "wait_s" in expect:
@@ -65,7 +64,7 @@ def _step(world: World, step: Step, face: str) -> Iterator[str]:
         if not isinstance(approval, dict):
             yield "there is no approval to decide on"
             return
-        taken = world.decide(approval["id"], step.approve)
+        taken = world.decide(str(mapping(cast("object", approval)).get("id")), step.approve)
         if taken is (step.approve.get("refused") is True):
             yield f"the decision was {'taken' if taken else 'refused'}"
 
@@ -75,17 +74,15 @@ def _placed(value: object, outside: str) -> object:
     if isinstance(value, str):
         return value.replace("$OUTSIDE", outside)
     if isinstance(value, dict):
-        return {key: _placed(item, outside) for key, item in value.items()}
+        return {key: _placed(item, outside) for key, item in mapping(cast("object", value)).items()}
     if isinstance(value, list):
-        return [_placed(item, outside) for item in value]
+        return [_placed(item, outside) for item in items(cast("object", value))]
     return value
 
 
 def closing_line(found: Sequence[Outcome]) -> str:
     """Return the line that a run ends with."""
-    count = {
-        verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")
-    }
+    count = {verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")}
     skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
     return f"{count['passed']} passed, {count['failed']} failed{skipped}"
 

@@ -26,7 +26,7 @@ from hcpx.store.session_rows import NewSession, SessionRows
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial
 
-from .corpus import BadCorpus, Case, Chapter, Corpus
+from .corpus import BadCorpus, Case, Chapter, Corpus, mapping
 from .recording import RecordingAdapter
 
 _HOUR = 3600.0
@@ -59,15 +59,13 @@ def _install(parts: Parts, corpus: Corpus, place: str, tenant: str, manifest: di
     os.makedirs(place)
     shutil.copytree(corpus.programs, os.path.join(place, "bin"))
     for name in os.listdir(corpus.programs):
-        os.chmod(os.path.join(place, "bin", name), 0o755)
+        os.chmod(os.path.join(place, "bin", name), 0o755)  # noqa: S103 -- a program
     with open(os.path.join(place, "pack.yaml"), "w", encoding="utf-8") as file:
         json.dump(manifest, file)
     installer = Installer(parts.shelf, parts.pack_rows, parts.clock, parts.catalog.settled)
     added = installer.add(tenant, place, judged=not unlinted)
     if not isinstance(added, Added):
-        raise BadCorpus(
-            f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}"
-        )
+        raise BadCorpus(f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}")
 
 
 def _parts(home: str) -> Parts:
@@ -107,7 +105,7 @@ class World:
             self._granted(approver, {"capability": "verb.approve", "pack_id": "*", "verb_keys": ["*"]})
         for name in world.get("allow") or ():
             self.owner.allow(name)
-        for pack_id, binding in (world.get("bindings") or {}).items():
+        for pack_id, binding in mapping(world.get("bindings")).items():
             self._connected(pack_id, binding)
         return self._session()
 

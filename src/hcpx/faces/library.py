@@ -62,9 +62,7 @@ class Hcp:
         thread ends the call. Raises TypeError only for a wrong Python type in the positional form (Spec 01
         section 4).
         """
-        payload = (
-            pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
-        )
+        payload = pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
         return self._runtime.execute(
             payload,
             token=self._token,
@@ -87,12 +85,8 @@ class Hcp:
         import asyncio
 
         cancel = Cancel()
-        payload = (
-            pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
-        )
-        running = asyncio.ensure_future(
-            asyncio.to_thread(self.exec, payload, cancel=cancel, on_output=on_output)
-        )
+        payload = pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
+        running = asyncio.ensure_future(asyncio.to_thread(self.exec, payload, cancel=cancel, on_output=on_output))
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:

@@ -49,9 +49,7 @@ class Automaton:
         for number, spelling in enumerate(self._spellings):
             for written in spelling.units[0]:
                 if len(written) == 1:
-                    self._beginnings.setdefault(written[0], set()).update(
-                        self._after((number, 0, b""), written[0])
-                    )
+                    self._beginnings.setdefault(written[0], set()).update(self._after((number, 0, b""), written[0]))
         self._states: dict[Threads, _State] = {}
         self._made = 0
         self._root = self._state(_NONE)

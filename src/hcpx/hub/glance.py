@@ -31,7 +31,7 @@ class Glance:
             return False
         if any(value in data for value in self._raw) or (self._blank and b"+" in data):
             return False
-        unwrapped = data.translate(None, b"\r\n").replace(b"\\n", b"").replace(b"\\r", b"")
+        unwrapped = data.replace(b"\\n", b"").replace(b"\\r", b"").translate(None, b"\r\n\\")
         if any(certain in unwrapped for certain in self._base64):
             return False
         escapes = data.count(b"%") + data.count(b"\\")
@@ -55,10 +55,10 @@ def _escape() -> re.Pattern[bytes]:
 def _always_telling() -> _Escapes:
     """Return the escapes that base64 can have in it, and those behind which another escape may hide.
 
-    Not the backslash behind a backslash, which is in every path that JSON tells: the escape that such a one
-    hides is itself a backslash with something behind it.
+    Not a backslash with a slash or another backslash behind it, which every path in JSON may have: base64 is
+    looked for without backslashes, and an escape that hides behind one begins with the next one.
     """
-    return _escapes("".join(BASE64) + _ESCAPE_ITSELF) - {(b"", b"\\")}
+    return _escapes("".join(BASE64) + _ESCAPE_ITSELF) - {(b"", b"\\"), (b"", b"/")}
 
 
 def _escapes(text: str) -> _Escapes:

@@ -109,9 +109,7 @@ def _check(found: os.stat_result, path: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise VaultKeyProblem(f"{path} is not a plain file, so no vault key is read from it")
     if found.st_uid not in (os.geteuid(), 0):
-        raise VaultKeyProblem(
-            f"{path} belongs to another user (uid {found.st_uid}); run: chown {os.geteuid()} {path}"
-        )
+        raise VaultKeyProblem(f"{path} belongs to another user (uid {found.st_uid}); run: chown {os.geteuid()} {path}")
     if found.st_mode & _OTHERS:
         raise VaultKeyProblem(f"{path} is open to other users, so its key is not used; run: chmod 600 {path}")
 

@@ -100,9 +100,7 @@ class KeyringKey:
 
     def _write(self, account: str, key: MasterKey) -> MasterKey:
         self._asked(
-            lambda: self._keyring.set_password(
-                SERVICE, account, b2a_base64(key.secret, newline=False).decode()
-            )
+            lambda: self._keyring.set_password(SERVICE, account, b2a_base64(key.secret, newline=False).decode())
         )
         kept = self._read(account)
         if kept != key:

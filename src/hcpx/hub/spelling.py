@@ -28,7 +28,7 @@ _TO_URL: Final = bytes.maketrans(b"+/", b"-_")
 SHORT_ESCAPES: Final = {
     '"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t",
 }  # fmt: skip
-_LINE_BREAKS: Final = (b"\n", b"\r\n", b"\\n", b"\\r\\n")
+_BACKSLASHES: Final = ((b"\\",), (b"\\", b"\\"), (b"\\", b"\\", b"\\"))
 _HEX: Final = {digit: (digit + digit.upper()).encode() for digit in "0123456789abcdef"}
 
 
@@ -80,7 +80,7 @@ def utf8(text: str) -> bytes:
 
 def longest(value: str) -> int:
     """Return how many bytes a spelling of `value` has at most: base64, wrapped, every character escaped."""
-    return 14 * len(utf8(value)) + 40
+    return 24 * len(utf8(value)) + 60
 
 
 def certain_base64(value: str) -> frozenset[bytes]:
@@ -145,12 +145,9 @@ def _text_unit(byte: int, char: str) -> Unit:
     """How a byte can be written; where a character begins with it (`char`), also how that can be escaped."""
     unit: Unit = {}
     _add(unit, (bytes((byte,)),), 1)
-    _add(unit, _percent(byte), 1)
+    _add_percent(unit, byte)
     if char:
-        width = len(utf8(char))
-        _add(unit, _json(char), width)
-        if char in SHORT_ESCAPES:
-            _add(unit, (b"\\", SHORT_ESCAPES[char].encode()), width)
+        _add_json(unit, char)
         if char == " ":
             _add(unit, (b"+",), 1)
     return unit
@@ -173,20 +170,33 @@ def _base64_unit(bits: int, mask: int, last: bool) -> Unit:  # noqa: FBT001 -- p
 
 def _add_char(unit: Unit, char: str) -> None:
     _add(unit, (char.encode(),), 1)
-    _add(unit, _percent(ord(char)), 1)
-    _add(unit, _json(char), 1)
-    if char == "/":
-        _add(unit, (b"\\", b"/"), 1)
+    _add_percent(unit, ord(char))
+    _add_json(unit, char)
 
 
-def _percent(byte: int) -> tuple[bytes, ...]:
-    return (b"%", *(_HEX[digit] for digit in f"{byte:02x}"))
+def _add_percent(unit: Unit, byte: int) -> None:
+    """Add `%XX`, and what that becomes when it is percent-encoded once more."""
+    digits = tuple(_HEX[digit] for digit in f"{byte:02x}")
+    _add(unit, (b"%", *digits), 1)
+    _add(unit, (b"%", b"2", b"5", *digits), 1)
 
 
-def _json(char: str) -> tuple[bytes, ...]:
+def _add_json(unit: Unit, char: str) -> None:
+    """Add the escapes of a character, also within JSON that is a text of JSON: with more backslashes each."""
+    width = len(utf8(char))
+    for escape in _BACKSLASHES:
+        _add(unit, tuple(choice for body in _bodies(char) for choice in (*escape, *body)), width)
+        if char == "\\":
+            _add(unit, (*escape, b"\\"), width)
+        elif char in SHORT_ESCAPES:
+            _add(unit, (*escape, SHORT_ESCAPES[char].encode()), width)
+
+
+def _bodies(char: str) -> Iterator[tuple[bytes, ...]]:
+    """Return what follows the backslash of a numeric escape, once for each half of a surrogate pair."""
     digits = char.encode("utf-16-be", "surrogatepass").hex()
-    escapes = (digits[at : at + 4] for at in range(0, len(digits), 4))
-    return tuple(choice for escape in escapes for choice in (b"\\", b"u", *(_HEX[digit] for digit in escape)))
+    for at in range(0, len(digits), 4):
+        yield (b"u", *(_HEX[digit] for digit in digits[at : at + 4]))
 
 
 def _add(unit: Unit, choices: tuple[bytes, ...], jump: int) -> None:
@@ -203,8 +213,11 @@ def _add(unit: Unit, choices: tuple[bytes, ...], jump: int) -> None:
 
 def _line_break() -> Unit:
     unit: Unit = {}
-    for mark in _LINE_BREAKS:
-        _add(unit, tuple(bytes((byte,)) for byte in mark), 1)
+    _add(unit, (b"\n",), 1)
+    _add(unit, (b"\r", b"\n"), 1)
+    for escape in _BACKSLASHES:
+        _add(unit, (*escape, b"n"), 1)
+        _add(unit, (*escape, b"r", *escape, b"n"), 1)
     return unit
 
 

@@ -157,9 +157,7 @@ class Vault:
 
         nonce, ciphertext = sealed(key.derived(_ROWS), msgspec.json.encode(stored), slot.associated())
         meta: dict[str, object] = {"id": stored.id, "kind": stored.kind, "expires_at": stored.expires_at}
-        return SecretRow(
-            slot.tenant, slot.principal, slot.pack_id, slot.family, nonce, ciphertext, meta, self._now()
-        )
+        return SecretRow(slot.tenant, slot.principal, slot.pack_id, slot.family, nonce, ciphertext, meta, self._now())
 
     def _resealed(self, row: SecretRow, old: MasterKey, new: MasterKey) -> SecretRow:
         sealed = self._sealed(_slot(row), _opened(row, old), new)
@@ -181,9 +179,7 @@ def _opened(row: SecretRow, key: MasterKey) -> Stored:
 
     associated = _slot(row).associated()
     try:
-        return msgspec.json.decode(
-            opened(key.derived(_ROWS), row.nonce, row.ciphertext, associated), type=Stored
-        )
+        return msgspec.json.decode(opened(key.derived(_ROWS), row.nonce, row.ciphertext, associated), type=Stored)
     except (DoesNotOpen, msgspec.DecodeError):
         raise SecretRefused(
             f"the stored secret of {row.pack_id} ({row.family}, {row.principal}) does not belong where it"

@@ -12,7 +12,7 @@ class BadArchive(Exception):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One entry of an archive: `shape` is `file`, `folder`, `link` or `hard`; `content` is the chunks of a file."""
+    """One entry of an archive: `shape` is `file`, `folder`, `link` or `hard`; `content` a file's chunks."""
 
     path: str
     shape: str

@@ -1,8 +1,8 @@
-"""The packs of a tenant as the pipeline finds them: compiled, cached by digest, a linked one as it is now (Spec 02)."""
+"""A tenant's packs as the pipeline finds them: compiled, cached, linked ones as they are (Spec 02)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -16,7 +16,7 @@ from .files import signature
 from .shelf import LinkNote, Shelf
 
 UNREADABLE: Final = "unreadable"
-"""The digest of a linked pack whose folder cannot be read or does not pass lint: no activation is pinned to it."""
+"""The digest of a linked pack whose folder cannot be read or does not pass lint; nothing is pinned to it."""
 
 _MOST: Final = 512
 
@@ -24,22 +24,25 @@ _MOST: Final = 512
 class Catalog:
     """Implements `hcpx.ports.PackCatalog` over the store's rows and the shelf."""
 
-    def __init__(self, rows: PackRows, overlays: OverlayRows, shelf: Shelf, bootstrap: Pack) -> None:
+    def __init__(self, rows: PackRows, overlays: OverlayRows, shelf: Shelf, bootstrap: Callable[[], Pack]) -> None:
         self._rows = rows
         self._overlays = overlays
         self._shelf = shelf
-        self._bootstrap = bootstrap
+        self._make_bootstrap = bootstrap
+        self._bootstrap: Pack | None = None
         self._compiled: dict[tuple[str, str, bool], Pack] = {}
         self._links: dict[tuple[str, str, str], tuple[str, Pack]] = {}
 
     def find(self, tenant: str, pack_id: str) -> Pack | None:
         """Return the pack of exactly that id, or None.
 
-        A linked pack is read from its folder as it is now. Where that is not possible, or lint refuses what is
-        there, the pack has no commands and the digest `UNREADABLE`, so that every call of it is denied as changed.
-        Raises `StoreUnavailable`.
+        A linked pack is read from its folder as it is now. Where that is not possible, or lint refuses what
+        is there, the pack has no commands and the digest `UNREADABLE`, so that every call of it is denied as
+        changed. Raises `StoreUnavailable`.
         """
         if pack_id == BOOTSTRAP:
+            # Made when it is asked for: most calls never are.
+            self._bootstrap = self._bootstrap or self._make_bootstrap()
             return self._bootstrap
         row = self._rows.find(tenant, pack_id)
         if row is None:
@@ -51,11 +54,11 @@ class Catalog:
         return self._overlays.find(tenant, pack_id, verb_key)
 
     def list(self, tenant: str) -> Sequence[PackRow]:
-        """Return the rows of the tenant's installed packs, in the order of their ids. Raises `StoreUnavailable`."""
+        """Return the rows of the tenant's packs, in the order of their ids. Raises `StoreUnavailable`."""
         return self._rows.list(tenant)
 
     def version(self, digest: str) -> Pack | None:
-        """Return the compiled pack that ever had this digest here, or None: what an activation is compared with."""
+        """Return the compiled pack that ever had this digest here, or None: what to compare with."""
         return self._shelf.compiled(digest)
 
     def findings(self, tenant: str, pack_id: str) -> tuple[Finding, ...]:
@@ -65,7 +68,12 @@ class Catalog:
         row = self._rows.find(tenant, pack_id)
         if row is None:
             return ()
-        return read_pack(self._shelf.path(row.root), installed=self._neighbours(tenant)).findings
+        reading = read_pack(self._shelf.path(row.root), installed=self._neighbours(tenant))
+        if reading.pack is not None and reading.pack.id != pack_id:
+            message = f"the folder holds the pack {reading.pack.id} now"
+            mend = "link it anew: hcpx pack add --link"
+            return (Finding("other_id", "error", message, mend), *reading.findings)
+        return reading.findings
 
     def _of(self, row: PackRow) -> Pack:
         """Return the pack of a row as it was compiled."""
@@ -83,7 +91,9 @@ class Catalog:
         key = (row.tenant, row.pack_id, row.root)
         mark = signature(row.root)
         if mark is None:
-            return self._read(row)
+            pack = self._read(row)
+            self._keep(pack)
+            return pack
         known = self._links.get(key)
         if known is not None and known[0] == mark:
             return known[1]
@@ -111,31 +121,36 @@ class Catalog:
         reading = read_pack(row.root, installed=self._neighbours(row.tenant))
         if reading.sound is not None and reading.sound.id == row.pack_id:
             return msgspec.structs.replace(reading.sound, linked=True)
-        return msgspec.structs.replace(
-            self._of(row), digest=UNREADABLE, commands={}, policy={}, skills=(), sense={}
-        )
+        return msgspec.structs.replace(self._of(row), digest=UNREADABLE, commands={}, policy={}, skills=(), sense={})
 
     def _note(self, row: PackRow, mark: str, pack: Pack) -> None:
         """Spare the next process the reading; a shelf that cannot be written to is no reason to deny."""
-        if pack.digest == UNREADABLE:
-            return
+        if pack.digest != UNREADABLE and self._keep(pack):
+            try:
+                self._shelf.note_link(row.root, LinkNote(mark, pack.digest))
+            except OSError:
+                return
+
+    def _keep(self, pack: Pack) -> bool:
+        """Keep the pack for later comparisons; False where that cannot be."""
         try:
-            self._shelf.keep(pack)
-            self._shelf.note_link(row.root, LinkNote(mark, pack.digest))
+            if pack.digest != UNREADABLE and self._shelf.compiled(pack.digest) is None:
+                self._shelf.keep(pack)
         except OSError:
-            return
+            return False
+        return True
 
     def _neighbours(self, tenant: str) -> Neighbours:
         return Neighbours(self, tenant)
 
     def settled(self, tenant: str, pack_id: str) -> Pack | None:
-        """Return a pack as it was last stored, without looking at a linked folder. Raises `StoreUnavailable`."""
+        """Return a pack as it was last stored, without a look at its folder. Raises `StoreUnavailable`."""
         row = self._rows.find(tenant, pack_id)
         return None if row is None else self._of(row)
 
 
 class Neighbours:
-    """Looks up a tenant's packs for the rules about composites; two linked ones do not make each other be read."""
+    """Looks up a tenant's packs for the rules about composites, as they were last stored."""
 
     def __init__(self, catalog: Catalog, tenant: str) -> None:
         self._catalog = catalog

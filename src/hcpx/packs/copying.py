@@ -1,4 +1,4 @@
-"""Copies a pack folder, makes it durable and read-only, and takes such a copy away again (Spec 02 section 3)."""
+"""Copies a pack folder, makes the copy durable and read-only, and takes it away again (Spec 02 section 3)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ from typing import Final
 
 from hcpx.vocabulary.finding import Finding
 
-from .files import MAX_BYTES, TooMuch, finding, kind_fault, open_file, walk
+from .files import MAX_BYTES, Found, TooMuch, finding, kind_fault, open_file, unreadable, walk
 
 _CHUNK: Final = 256 * 1024
 
 
-def copy_folder(source: str, target: str) -> list[Finding]:
-    """Copy every file and link of a pack folder into the empty `target`; raises `TooMuch` or `OSError`.
+class Unfit(Exception):
+    """Why a folder cannot be copied at all; the message says it."""
 
-    Returns a finding for each entry that cannot be part of a pack and was left out. Links are copied as links;
-    whether they lead out is for the inventory of the copy to say. Version control's own folders and empty folders
-    are no part of a pack.
+
+def copy_folder(source: str, target: str) -> list[Finding]:
+    """Copy the files and links of a pack into the empty `target`; raises `Unfit`, `TooMuch`, `OSError`.
+
+    Returns a finding for each entry that cannot be part of a pack and was left out. Links are copied as
+    links; whether they lead out is for the inventory of the copy to say. Version control's own folders and
+    empty folders are no part of a pack.
     """
     findings: list[Finding] = []
     left = MAX_BYTES
-    for found in walk(source):
+    for found in found_in(source):
         fault = kind_fault(found.status)
         if fault is not None:
             findings.append(finding(found.path, *fault))
@@ -32,15 +36,28 @@ def copy_folder(source: str, target: str) -> list[Finding]:
         os.makedirs(os.path.dirname(landing), mode=0o700, exist_ok=True)
         if stat.S_ISLNK(found.status.st_mode):
             os.symlink(os.readlink(os.path.join(source, found.path)), landing)
-        else:
-            left -= _copy_file(source, found.path, landing, left)
+            continue
+        try:
+            original = open_file(source, found.path)
+        except OSError as problem:
+            findings.append(finding(found.path, *unreadable(problem)))
+            continue
+        left -= _copy_file(original, landing, left)
     return findings
 
 
-def _copy_file(source: str, path: str, landing: str, most: int) -> int:
-    """Copy one file with its run bit and return its size."""
+def found_in(source: str) -> list[Found]:
+    """Return what there is to copy; raises `Unfit` where the folder itself cannot be read."""
+    try:
+        return list(walk(source))
+    except OSError as problem:
+        raise Unfit(problem.strerror or str(problem)) from None
+
+
+def _copy_file(original: int, landing: str, most: int) -> int:
+    """Copy one open file with its run bit and return its size."""
     size = 0
-    with os.fdopen(open_file(source, path), "rb", buffering=0) as file:
+    with os.fdopen(original, "rb", buffering=0) as file:
         mode = 0o700 if os.fstat(file.fileno()).st_mode & 0o111 else 0o600
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(landing, flags, mode), "wb") as copy:

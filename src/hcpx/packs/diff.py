@@ -6,12 +6,14 @@ Pure: two compiled packs go in, a list of `Change` comes out, in the order in wh
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 import msgspec
 
 from hcpx.vocabulary.change import Change, Part
+from hcpx.vocabulary.denial import shell_quoted
 from hcpx.vocabulary.pack import Command, Pack, Wrap
 from hcpx.vocabulary.policy import Limits, PolicyRow
 from hcpx.vocabulary.text import shown
@@ -30,14 +32,14 @@ _NOTHING: Final = Pack(
 
 
 def changes(before: Pack | None, after: Pack) -> tuple[Change, ...]:
-    """Return every difference that matters to whoever activates `after`; with no `before`, all that it asks for.
+    """Return every difference that matters to whoever activates `after`; without `before`, all it asks for.
 
-    Two packs of one digest have none. Names and values are JSON; each `text` is one line.
+    Two packs of one digest have none. Of files that no other part names only changes are told.
     """
     old = before or _NOTHING
     if old.digest == after.digest:
         return ()
-    return (
+    found = (
         *_maps("pack", _about(old), _about(after)),
         *_maps("program", _program(old), _program(after)),
         *_maps("workspace", _one("mode", _wrap(old, "workspace")), _one("mode", _wrap(after, "workspace"))),
@@ -51,8 +53,10 @@ def changes(before: Pack | None, after: Pack) -> tuple[Change, ...]:
         *_maps("land", _lands(old), _lands(after)),
         *_maps("sense", msgspec.to_builtins(old.sense), msgspec.to_builtins(after.sense)),
         *_maps("skill", _skills(old), _skills(after)),
-        *_maps("file", _files(old), _files(after)),
+        *(_maps("file", _files(old), _files(after)) if before is not None else ()),
     )
+    # Another digest is never passed over in silence.
+    return found or tuple(_maps("pack", {"digest": old.digest}, {"digest": after.digest}))
 
 
 def lines(found: tuple[Change, ...]) -> tuple[str, ...]:
@@ -73,23 +77,46 @@ def _maps(part: Part, before: Mapping[str, object], after: Mapping[str, object])
 
 
 def _line(sign: str, part: Part, name: str, value: object) -> str:
-    said = "" if value is True else f": {_said(value)}"
+    said = "" if value is True else f": {_briefly(part, value)}"
     return f"{sign} {_TITLES[part]} {shown(name)}{said}"
 
 
 def _changed(part: Part, name: str, before: object, after: object) -> str:
     head = f"~ {_TITLES[part]} {shown(name)}"
-    if isinstance(before, dict) and isinstance(after, dict):
-        old, new = cast("dict[str, object]", before), cast("dict[str, object]", after)
-        parts = [
-            f"{shown(key)} {_said(old.get(key))} -> {_said(new.get(key))}"
-            for key in (*old, *(key for key in new if key not in old))
-            if old.get(key) != new.get(key)
-        ]
-        return f"{head}: {'; '.join(parts)}"
-    if part in ("skill", "file"):
-        return f"{head}: other content"
-    return f"{head}: {_said(before)} -> {_said(after)}"
+    whole = _pair(before, after)
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return f"{head}: {whole}"
+    old, new = cast("dict[str, object]", before), cast("dict[str, object]", after)
+    keys = (*old, *(key for key in new if key not in old))
+    pairs = [f"{shown(key)} {_pair(old.get(key), new.get(key))}" for key in keys if old.get(key) != new.get(key)]
+    return f"{head}: {'; '.join(pairs)}"
+
+
+def _briefly(part: Part, value: object) -> str:
+    """Say what a new command does, or a new row demands, in the fewest words; the rest is in `after`."""
+    if not isinstance(value, dict):
+        return _said(value)
+    body = cast("dict[str, object]", value)
+    if part == "command":
+        tokens = cast("list[str]", body.get("cli", []))
+        steps = [f"{one['pack_id']}.{one['verb_key']}" for one in cast("list[dict[str, str]]", body.get("steps", []))]
+        return _cut(" ".join(shell_quoted(token) for token in tokens) or " > ".join(steps) or _said(body))
+    if part == "policy":
+        words = [str(body["operation"]), *(["confirm"] if body["confirm"] else [])]
+        words += [f"{body['approvals']} approvals"] if body["approvals"] else []
+        words += [f"binding {body['binding']}"] if body["binding"] != "public" else []
+        words += [f"limits {_said(body['limits'])}"] if "limits" in body else []
+        return ", ".join(words)
+    return _said(body)
+
+
+def _pair(before: object, after: object) -> str:
+    """Say both values; of long ones the part in which they begin to differ."""
+    old, new = _text(before), _text(after)
+    alike = next((at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
+    start = max(0, alike - _LONGEST // 2) if max(len(old), len(new)) > _LONGEST else 0
+    mark = "..." if start else ""
+    return f"{mark}{_cut(shown(old[start:]))} -> {mark}{_cut(shown(new[start:]))}"
 
 
 _TITLES: Final[dict[Part, str]] = {
@@ -111,15 +138,24 @@ _TITLES: Final[dict[Part, str]] = {
 
 
 def _said(value: object) -> str:
+    return _cut(shown(_text(value)))
+
+
+def _text(value: object) -> str:
     if value is None:
         return "none"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return shown(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+    if isinstance(value, str) and re.fullmatch(r"(file|exec):[0-9a-f]{64}", value):
+        return f"{value[:4]} {value[5:17]}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _about(pack: Pack) -> dict[str, object]:
-    about = {"kind": pack.kind, "version": pack.version, "title": pack.title, "description": pack.description}
-    return {} if not pack.id else {key: value for key, value in about.items() if value}
+    names = ("kind", "version", "title", "description", "homepage", "license")
+    return {} if not pack.id else {name: getattr(pack, name) for name in names if getattr(pack, name)}
 
 
 def _wrap(pack: Pack, field: str) -> object:

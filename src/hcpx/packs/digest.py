@@ -1,12 +1,12 @@
 """The digest of a pack: what activations, approvals and the store's folders are pinned to.
 
-It covers the meaning of the manifest (its JSON value, so neither comments nor the order of keys) and, of every other
-file, path, run bit and content; of a link, its target. See the decision record "What a pack's digest covers".
+It covers the meaning of the manifest (its JSON value, so neither comments nor the order of keys) and path,
+run bit and content of every other file; of a link, its target. See the decision record "What a pack's digest
+covers".
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,7 +16,9 @@ PREFIX: Final = "sha256:"
 
 
 def pack_digest(manifest: object, looks: Mapping[str, str]) -> str:
-    """Return `sha256:<hex>` for the manifest's JSON value and the look of every other file (`PackFile.look`)."""
+    """Return `sha256:<hex>` of the manifest's value and the look of every other file (`PackFile.look`)."""
+    import hashlib
+
     content = canonical({"files": dict(looks), "hcp": 1, "manifest": manifest})
     return PREFIX + hashlib.sha256(content.encode()).hexdigest()
 

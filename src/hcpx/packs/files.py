@@ -1,4 +1,4 @@
-"""The files of a pack directory: which there are, what each holds, and what cannot be part of a pack (Spec 02)."""
+"""The files of a pack directory: what there is, what each holds, what cannot be in a pack (Spec 02)."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def take_inventory(root: str) -> Inventory:
 
 
 def signature(root: str) -> str | None:
-    """Return a text that differs whenever a file of the folder was touched, or None where there is none to be trusted.
+    """Return a text that differs whenever a file of the folder was touched; None where none can be trusted.
 
-    It is made of what `lstat` says of every entry, so that nothing is read. Take it before the files are read: a
-    change of the very tick in which an earlier one was looked at would not show, so that a folder that was written
-    to just now has no signature yet; nor has one that cannot be read whole.
+    It is made of what `lstat` says of every entry, so that nothing is read. Take it before the files are
+    read: a change of the very tick in which an earlier one was looked at would not show, so that a folder
+    that was written to just now has no signature yet; nor has one that cannot be read whole.
     """
     import hashlib
     import time
@@ -184,10 +184,15 @@ def _add(root: str, one: Found, files: list[PackFile]) -> tuple[str, str, str] |
     try:
         hexdigest, size = _hashed(root, one.path)
     except OSError as problem:
-        return "unreadable", f"the file cannot be read: {problem.strerror or problem}", "make it readable"
+        return unreadable(problem)
     kind = "exec" if one.status.st_mode & 0o111 else "file"
     files.append(PackFile(one.path, f"{kind}:{hexdigest}", size))
     return None
+
+
+def unreadable(problem: OSError) -> tuple[str, str, str]:
+    """Return code, message and mend for a file that cannot be read."""
+    return "unreadable", f"the file cannot be read: {problem.strerror or problem}", "make it readable"
 
 
 def _hashed(root: str, path: str) -> tuple[str, int]:

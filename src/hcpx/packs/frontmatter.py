@@ -1,4 +1,4 @@
-"""Reads a Skill's Markdown file: frontmatter in the Agent Skills format, then the body (Spec 02 section 4)."""
+"""Reads the lead of a Skill's Markdown file: frontmatter in the Agent Skills format (Spec 02 section 4)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _VALUES: Final = {
 }
 
 
-def _found(  # noqa: PLR0913 -- a finding has this many parts
+def _found(
     file: str,
     node: Node,
     message: str,

@@ -1,4 +1,4 @@
-"""Reads a pack directory and judges it: the one gate for installing and for taking a changed folder (Spec 02 section 6)."""
+"""Reads a pack directory and judges it: the one gate for installed and linked packs (Spec 02 section 6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .yaml_nodes import MAX_BYTES
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a pack directory came to: the compiled pack where there is one to compile, and all findings, in order."""
+    """What a pack directory came to: the pack where it can be compiled, and all findings, in order."""
 
     pack: Pack | None
     findings: tuple[Finding, ...]
@@ -36,10 +36,8 @@ def nothing_installed(_: str) -> Pack | None:
     return None
 
 
-def lint(
-    path: str, *, installed: Installed = nothing_installed, packaged: bool = False
-) -> tuple[Finding, ...]:
-    """Return every finding about the pack directory at `path`, in order; none of severity `error` means that it passes.
+def lint(path: str, *, installed: Installed = nothing_installed, packaged: bool = False) -> tuple[Finding, ...]:
+    """Return every finding about the pack directory at `path`, in order; without an `error` it passes.
 
     `installed` looks up the tenant's other packs, `packaged` says that the pack comes in a Python package.
     """
@@ -53,14 +51,16 @@ def read_pack(
 
     With `judged=False` the rules of lint are left out: what can be compiled passes.
     """
+    if "\0" in path:
+        return _refused("manifest_missing", "a path holds no NUL", "name the folder of the pack")
     root = os.path.realpath(path)
     try:
         manifest = _manifest(root)
+        if manifest.root is None and not os.path.isdir(root):
+            return Reading(None, manifest.findings)
         inventory = take_inventory(root)
     except TooMuch as problem:
-        return _refused(
-            "pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need"
-        )
+        return _refused("pack_too_large", f"the pack holds {problem}", "leave out what the pack does not need")
     except OSError as problem:
         why = f"the pack directory cannot be read: {problem.strerror or problem}"
         return _refused("unreadable", why, "name a folder with a pack.yaml that you may read")
@@ -87,9 +87,7 @@ def _manifest(root: str) -> Manifest:
         return Manifest(None, (Finding("manifest_missing", "error", why, mend),))
     except OSError as problem:
         why = f"the manifest cannot be read: {shown(problem.strerror or str(problem))}"
-        return Manifest(
-            None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),)
-        )
+        return Manifest(None, (Finding("unreadable", "error", why, "make it a plain file that you may read"),))
     return read_manifest(data)
 
 

@@ -1,7 +1,7 @@
 """Reads what a program prints for `--help`: which commands it has, and which arguments one takes.
 
-Pure: the text comes in, whoever ran the program ran it in the sandbox. Understood are the styles of argparse, click,
-cobra, git and GNU; what is not understood is left out, never guessed.
+Pure: the text comes in, whoever ran the program ran it in the sandbox. Understood are the styles of argparse,
+click, cobra, git and GNU; what is not understood is left out, never guessed.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ _ENTRY: Final = re.compile(
 _COMMANDS_AHEAD: Final = re.compile(r"\b(sub)?commands?\b", re.IGNORECASE)
 _OTHER_AHEAD: Final = re.compile(
     r"^\W*(global |common |general |other |inherited |optional |positional |management |advanced )*"
-    r"(options?|flags?|arguments?|args|usage|examples?|environment( variables)?|aliases|learn more|see also|description"
-    r"|author|parameters|exit (status|codes?)|variables|notes?)\b[^.]*:?$",
+    r"(options?|flags?|arguments?|args|usage|examples?|environment( variables)?|aliases|learn more|see also"
+    r"|description|author|parameters|exit (status|codes?)|variables|notes?)\b[^.]*:?$",
     re.IGNORECASE,
 )
 _CHOICES: Final = re.compile(r"^[ \t]+\{[^{}]+\}(?:[ \t].*)?$")
 _COMMA_LIST: Final = re.compile(rf"^[ \t]+{_WORD}(?:,[ ]*{_WORD})+,?$")
+_NO_HEADING: Final = ("usage", "use ", "run ", "for ", "see ")
 _NOT_COMMANDS: Final = frozenset({"help", "completion", "completions", "usage", "options", "note", "or"})
 
 
@@ -60,7 +61,7 @@ def listed_commands(text: str) -> tuple[Listed, ...]:
 
 
 def arguments(text: str, words: tuple[str, ...] = ()) -> tuple[Argument, ...]:
-    """Return the arguments with values of the command behind `words`, positionals last, as its help text tells them."""
+    """Return the arguments with values that a help text tells of the command `words`, positionals last."""
     lines = _lines(text)
     usage = _usage(lines)
     options = {one.name: one for one in _options(lines, usage)}
@@ -69,7 +70,7 @@ def arguments(text: str, words: tuple[str, ...] = ()) -> tuple[Argument, ...]:
 
 
 def json_flag(text: str) -> tuple[str, ...]:
-    """Return the flag by which a help text says that the program answers in JSON; empty where it says none."""
+    """Return the flag by which, so the help text, the program answers in JSON; empty where it says none."""
     lines = _lines(text)
     for place, line in enumerate(lines):
         option = _OPTION.match(line)
@@ -119,11 +120,10 @@ def _entries(lines: list[str]) -> Iterator[Listed]:
 
 def _goes_on(heading: str, *, inside: bool) -> bool:
     """Tell whether commands are listed below a heading; below them, git has headings that do not say so."""
-    if _COMMANDS_AHEAD.search(heading) and not heading.lower().startswith(
-        ("usage", "use ", "run ", "for ", "see ")
-    ):
-        return True
-    return inside and not _OTHER_AHEAD.match(heading) and not heading.endswith(".") and "'" not in heading
+    prose = heading.endswith(".") or "'" in heading or heading.lower().startswith(_NO_HEADING)
+    if prose:
+        return False
+    return _COMMANDS_AHEAD.search(heading) is not None or (inside and not _OTHER_AHEAD.match(heading))
 
 
 def _closed(pending: Listed | None) -> Iterator[Listed]:
@@ -137,11 +137,15 @@ _METAVAR: Final = (
 )
 _OPTION: Final = re.compile(
     rf"^[ ]+(?:-[A-Za-z0-9](?:[ =](?:{_METAVAR}))?,?[ ]+)?(?P<long>--[A-Za-z][A-Za-z0-9-]*)"
-    rf"(?:[ =]?(?P<value>(?:(?<=[ =])|(?=\[=))(?:\[=[^\]]+\]|{_METAVAR})))?(?:,[ ]-[A-Za-z].*)?(?:[ ]{{2,}}(?P<about>.*)|$)"
+    rf"(?:[ =]?(?P<value>(?:(?<=[ =])|(?=\[=))(?:\[=[^\]]+\]|{_METAVAR})))?(?:,[ ]-[A-Za-z].*)?"
+    r"(?:[ ]{2,}(?P<about>.*)|$)"
 )
 _USAGE: Final = re.compile(r"^\s*usage:?\s*(?P<rest>.*)$", re.IGNORECASE)
 _GENERIC: Final = frozenset(
-    "option options flag flags command commands subcommand args arg argument arguments action global-options".split()
+    {
+        *("option", "options", "flag", "flags", "command", "commands", "subcommand", "args", "arg"),
+        *("argument", "arguments", "action", "global-options"),
+    }
 )
 
 
@@ -176,7 +180,7 @@ def _options(lines: list[str], usage: str) -> Iterator[Argument]:
         about = option["about"] or _about(lines, place)
         flag = option["long"]
         name = _name(flag)
-        if name not in ("", "help", "version", "confirm", "apply"):
+        if name not in ("", "help", "version"):
             yield Argument(name, flag, flag in asked or "[required]" in about, _one_line(about))
 
 
@@ -187,7 +191,7 @@ def _about(lines: list[str], place: int) -> str:
 
 
 def _groups(usage: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a usage line, and each outermost bracket as one; the second part says that it is optional."""
+    """Yield the words of a usage line, each outermost bracket as one, and whether it is optional."""
     depth, start = 0, 0
     for place, char in enumerate(f"{usage} "):
         if depth == 0 and char in " [(":
@@ -221,6 +225,9 @@ def _positionals(usage: str, words: tuple[str, ...], options: set[str]) -> Itera
 def _name(text: str) -> str:
     """Return an arg's name for a flag or placeholder, or nothing where none can be made."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", text.lstrip("-")).strip("_-").lower()
+    if name in ("confirm", "apply"):
+        # The runtime reads args of these names itself.
+        return f"{name}_"
     return name if re.fullmatch(r"[a-z_][a-z0-9_-]*", name) else ""
 
 

@@ -1,28 +1,31 @@
-"""Installs packs: lint, copy by digest, one row; all or nothing, whatever happens in between (Spec 02 section 3)."""
+"""Installs packs: lint, copy by digest, one row; all or nothing, whatever happens (Spec 02 section 3)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import msgspec
 
-from hcpx.ports import Clock, PackRow, PackRows
+from hcpx.ports import Clock, PackRow, PackRows, StoreUnavailable
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.finding import MANIFEST, Finding, errors, in_order
 from hcpx.vocabulary.pack import Pack
+from hcpx.vocabulary.text import shown
 
 from .archive_entry import BadArchive
-from .copying import copy_folder, seal, take_away
+from .copying import Unfit, copy_folder, seal, take_away
 from .digest import folder_name
 from .files import LEFT_OUT, TooMuch, signature
 from .gate import Reading, read_pack
 from .shelf import LinkNote, Shelf
 from .unpack import unpack
+from .yaml_nodes import MAX_MESSAGE
 
 
 class Added(msgspec.Struct, frozen=True):
-    """A pack that is installed now; `before` is the version that it replaced, itself where nothing changed."""
+    """A pack that is installed now; `before` is what it replaced, the same where nothing changed."""
 
     pack: Pack
     findings: tuple[Finding, ...]
@@ -54,12 +57,12 @@ class Installer:
     ) -> Added | Refused:
         """Install a copy of the pack in a folder or archive (tar, tar.gz, zip).
 
-        With `judged=False` the rules of lint are left out (for tests of the runtime behind it); `packaged` is for a
-        pack that comes in a Python package. Raises `StoreUnavailable`, and `OSError` where the shelf cannot be written.
+        With `judged=False` the rules of lint are left out (for tests of the runtime behind it); `packaged` is
+        for a pack that comes in a Python package. Raises `StoreUnavailable`.
         """
         if not os.path.exists(source):
             return Refused(deny("not_found", what=f"no folder or archive at {source}"))
-        with self._shelf.locked():
+        with self._held_shelf():
             self._shelf.sweep(list(self._rows.roots()), self._clock.now())
             incoming = self._shelf.incoming()
             try:
@@ -78,12 +81,15 @@ class Installer:
     def link(self, tenant: str, source: str, *, replace: bool = False) -> Added | Refused:
         """Install the folder itself, for development: it is read as it is at each call.
 
-        Raises `StoreUnavailable`, and `OSError` where the shelf cannot be written.
+        Raises `StoreUnavailable`.
         """
         if not os.path.isdir(source):
             return Refused(deny("not_found", what=f"no folder at {source}"))
         root = os.path.realpath(source)
-        with self._shelf.locked():
+        if not root.isprintable():
+            # The store keeps the path as text, and people read it.
+            return Refused(deny("lint_failed", what=f"{root}: the path is no plain text; rename the folder"))
+        with self._held_shelf():
             mark = signature(root)
             reading = read_pack(root, installed=lambda pack_id: self._find(tenant, pack_id))
             if reading.sound is None:
@@ -94,14 +100,25 @@ class Installer:
             return self._put(tenant, linked, reading, replace=replace)
 
     def remove(self, tenant: str, pack_id: str) -> Denial | None:
-        """Take the pack out of the tenant; what runs on it goes on. Raises `StoreUnavailable` or `OSError`."""
-        with self._shelf.locked():
+        """Take the pack out of the tenant; what runs on it goes on. Raises `StoreUnavailable`."""
+        with self._held_shelf():
             row = self._rows.remove(tenant, pack_id)
             if row is None:
                 return deny("not_found", what=f"no pack {pack_id} is installed")
             if not row.linked:
                 self._shelf.forget(row.root, self._clock.now())
         return None
+
+    @contextmanager
+    def _held_shelf(self) -> Generator[None]:
+        """Hold the shelf alone; what is wrong with it is the store's trouble, named with the way out."""
+        try:
+            with self._shelf.locked():
+                yield
+        except OSError as problem:
+            why = problem.strerror or str(problem)
+            way_out = "make room and make it writable for you, then run it again; nothing has changed"
+            raise StoreUnavailable(f"{self._shelf.folder}: {why}: {way_out}") from problem
 
     def _brought(self, tenant: str, source: str, incoming: str, *, judged: bool, packaged: bool) -> Reading:
         """Copy or unpack the source and read the copy, which nobody else can change meanwhile."""
@@ -111,6 +128,8 @@ class Installer:
             else:
                 unpack(source, incoming)
                 findings, root = [], _pack_root(incoming)
+        except Unfit as problem:
+            return _unread("unreadable", f"the pack directory cannot be read: {problem}", "make it readable")
         except BadArchive as problem:
             return _unread("bad_archive", str(problem), "make the archive anew from the pack's folder")
         except TooMuch as problem:
@@ -150,7 +169,9 @@ class Installer:
 
     def _version(self, row: PackRow) -> Pack | None:
         pack = self._shelf.compiled(row.digest)
-        return None if pack is None else msgspec.structs.replace(pack, root=row.root, linked=row.linked)
+        return (
+            None if pack is None else msgspec.structs.replace(pack, root=self._shelf.path(row.root), linked=row.linked)
+        )
 
 
 def _pack_root(folder: str) -> str:
@@ -165,7 +186,7 @@ def _pack_root(folder: str) -> str:
 
 
 def _unread(code: str, message: str, mend: str) -> Reading:
-    return Reading(None, (Finding(code, "error", message, mend, file="."),))
+    return Reading(None, (Finding(code, "error", shown(message[:MAX_MESSAGE]), mend, file="."),))
 
 
 def _lint_failed(source: str, findings: tuple[Finding, ...]) -> Refused:

@@ -1,4 +1,4 @@
-"""Turns a manifest that fits the schema into the frozen `Pack` that the runtime works with (Spec 02 section 1)."""
+"""Turns a manifest that fits the schema into the frozen `Pack` that the runtime uses (Spec 02 section 1)."""
 
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def compile_pack(value: JsonObject, *, digest: str, root: str, skills: tuple[Ski
         wrap=None if wrap is None else _wrap(cast("JsonObject", wrap)),
         binding=_binding(_mapping(value, "binding")),
         skills=skills,
-        sense={
-            key: _probe(cast("JsonObject", probe)) for key, probe in sorted(_mapping(value, "sense").items())
-        },
+        sense={key: _probe(cast("JsonObject", probe)) for key, probe in sorted(_mapping(value, "sense").items())},
         openapi=_mapping(value, "openapi"),
         mcp=_mapping(value, "mcp"),
         files=files,
@@ -94,14 +92,15 @@ def args_schema(body: Mapping[str, object]) -> JsonObject | None:
     """Return the whole JSON Schema of a command's args, or None where none are declared.
 
     `args` is a map from arg name to schema, or with `type: object` at its root the whole schema;
-    `additionalProperties` is false unless that, or `unevaluatedProperties`, is said. Where only `required` is given, any other arg is let through.
+    `additionalProperties` is false unless that, or `unevaluatedProperties`, is said. Where only `required` is
+    given, any other arg is let through.
     """
     args, required = body.get("args"), list(_texts(body.get("required", [])))
     if args is None:
         return {"type": "object", "required": required, "additionalProperties": True} if required else None
     declared = cast("JsonObject", args)
     if declared.get("type") == "object":
-        schema = dict(declared)
+        schema: JsonObject = dict(declared)
         own = schema.get("required", [])
         if required and isinstance(own, list):
             names = cast("list[object]", own)

@@ -1,4 +1,4 @@
-"""The reference of pack.yaml and of lint, generated from the schema and the rules themselves (docs/reference/manifest.md)."""
+"""The reference of pack.yaml and its lint (docs/reference/manifest.md), generated from schema and rules."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from hcpx.vocabulary.finding import MANIFEST
 from .lint.rules import RULES
 from .schema import Schema, pack_schema, resolved
 
-# What is found before the rules are asked: the manifest or a file of the pack is not of the form that is asked for.
+# What is found before the rules are asked: the manifest or a file does not have the form that is asked for.
 FORM: Final[tuple[tuple[str, str], ...]] = (
     ("manifest_missing", f"A pack has a {MANIFEST} at its root."),
     ("unreadable", "Every file of the pack can be read."),
     ("pack_too_large", "A pack has at most 10,000 entries and 256 MiB."),
-    ("bad_archive", "An archive is tar, tar.gz or zip, undamaged, and holds only files, folders and links inside it."),
+    ("bad_archive", "An archive is tar, tar.gz or zip, whole, and holds files, folders and inner links."),
     ("odd_file", "A pack holds files, folders and links, nothing else."),
     ("odd_name", "A file's name is UTF-8, printable and at most 255 bytes long."),
     ("name_clash", "No two names differ by case or accents only."),
     ("setuid_file", "No file has a setuid or setgid bit."),
     ("link_leaves_pack", "A link leads to a file of the pack, by a relative path."),
     ("link_broken", "A link leads somewhere."),
+    ("other_id", "A linked folder still holds the pack that was linked."),
     ("yaml_size", "The manifest has at most 1 MiB."),
     ("yaml_encoding", "The manifest is UTF-8 without control characters."),
     ("yaml_syntax", "The manifest is one YAML 1.2 document without directives."),
@@ -31,7 +32,7 @@ FORM: Final[tuple[tuple[str, str], ...]] = (
     ("yaml_alias", "At most 1,000 aliases, none of itself; with all written out at most 4 MiB."),
     ("yaml_depth", "At most 64 levels."),
     ("duplicate_key", "No key stands twice in a mapping."),
-    ("key_not_text", "Every key is a text; what YAML takes for a number, true, false or null is written in quotes."),
+    ("key_not_text", "Every key is a text: a number, true, false or null is written in quotes."),
     ("bad_text", "No text holds NUL or half a surrogate pair."),
     ("bad_number", "A number is finite and has at most 4,300 digits."),
     ("too_many", "So many findings that the rest is not listed."),
@@ -41,7 +42,7 @@ FORM: Final[tuple[tuple[str, str], ...]] = (
     ("bad_value", "A value is one that its key allows."),
     ("bad_id", "Ids and verb_keys have their form."),
     ("bad_variable", "A variable's name is letters, digits and underscores, no digit first."),
-    ("skill_malformed", "A Skill's file has frontmatter with name and description in the Agent Skills format."),
+    ("skill_malformed", "A Skill's file begins with name and description in the Agent Skills format."),
     ("skill_key", "A Skill's frontmatter has keys of the Agent Skills format only (a warning)."),
 )  # fmt: skip
 
@@ -54,7 +55,7 @@ def manifest_reference() -> str:
 def _head() -> Iterator[str]:
     yield "# pack.yaml and its lint"
     yield ""
-    yield "Generated from the published schema (`hcpx schema pack`) and the rules of `hcpx pack lint`; do not edit."
+    yield "Generated from the schema (`hcpx schema pack`) and the rules of `hcpx pack lint`; do not edit."
     yield ""
     yield "The manifest is YAML 1.2 with the core schema: `no`, `on` and `off` are texts. Tags are refused."
     yield ""
@@ -63,7 +64,7 @@ def _head() -> Iterator[str]:
 def _keys() -> Iterator[str]:
     yield "## Keys"
     yield ""
-    yield "`<...>` stands for a name of your own, `[]` for the items of a list, `*` for a key that is required there."
+    yield "`<...>` stands for a name of your own, `[]` for the items of a list; `*` marks required keys."
     yield ""
     yield "| key | value | meaning |"
     yield "| --- | --- | --- |"
@@ -119,7 +120,8 @@ def _rules() -> Iterator[str]:
     yield "| code | severity | demand | how to mend it |"
     yield "| --- | --- | --- | --- |"
     for rule in RULES:
-        yield f"| [`{rule.code}`](#{rule.code}) | {rule.severity} | {_cell(rule.demand)} | {_cell(rule.mend)} |"
+        code = f"[`{rule.code}`](#{rule.code})"
+        yield f"| {code} | {rule.severity} | {_cell(rule.demand)} | {_cell(rule.mend)} |"
     yield ""
     yield "Each with an example, laid over a sound manifest."
     yield ""

@@ -1,4 +1,4 @@
-"""`hcpx pack new`: a pack around a program that lints without errors, its commands proposed from `--help` (Spec 02)."""
+"""`hcpx pack new`: a pack around a program, its commands proposed from `--help`; it lints without errors."""
 
 from __future__ import annotations
 
@@ -17,18 +17,23 @@ from hcpx.vocabulary.principal import MAX_SLUG
 from .help_text import Argument, arguments, json_flag, listed_commands
 
 _READS: Final = frozenset(
-    "cat count describe diff display find get info inspect list log logs ls ps read search show stat status"
-    " stats tree version view whoami".split()
+    {
+        *("cat", "count", "describe", "diff", "display", "find", "get", "info", "inspect", "list"),
+        *("log", "logs", "ls", "ps", "read", "search", "show", "stat", "status", "stats", "tree"),
+        *("version", "view", "whoami"),
+    }
 )
 _CHANGES: Final = frozenset(
-    "add and apply clear create delete drop edit init insert install kill make merge move new or patch purge push put"
-    " remove rename replace reset restart revert rm run save send set start stop sync then update upload write".split()
+    {
+        *("add", "and", "apply", "clear", "create", "delete", "drop", "edit", "init", "insert"),
+        *("install", "kill", "make", "merge", "move", "new", "or", "patch", "purge", "push", "put"),
+        *("remove", "rename", "replace", "reset", "restart", "revert", "rm", "run", "save", "send"),
+        *("set", "start", "stop", "sync", "then", "update", "upload", "write"),
+    }
 )
 _MOST: Final = 200
 _VERB: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*")
-_SECRET: Final = re.compile(
-    r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE
-)
+_SECRET: Final = re.compile(r"pass(word|wd|phrase)|secret|token|(api|access|private)[_-]?key|credential", re.IGNORECASE)
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -45,8 +50,8 @@ class Proposal(msgspec.Struct, frozen=True):
 def propose(help_text: str, below: Mapping[tuple[str, ...], str] | None = None) -> tuple[Proposal, ...]:
     """Return the commands that a program's help text suggests.
 
-    `below` has the help text of single commands by their words (`("remote", "add")`): with it their arguments are
-    known, and commands that list commands of their own give way to these. At most 200 are proposed.
+    `below` has the help text of single commands by their words (`("remote", "add")`): with it their arguments
+    are known, and commands that list commands of their own give way to these. At most 200 are proposed.
     """
     found: dict[str, Proposal] = {}
     for one in _proposals(help_text, (), below or {}):
@@ -56,7 +61,7 @@ def propose(help_text: str, below: Mapping[tuple[str, ...], str] | None = None) 
 
 
 def plainly_reads(words: tuple[str, ...]) -> bool:
-    """Tell whether a command's name plainly says that it only reads: `list`, `get-user`; in doubt it writes."""
+    """Tell whether a command's name plainly says that it only reads: `list`, `get-user`."""
     last = re.split(r"[-_:.]", words[-1].lower())
     if any(part in _CHANGES for word in words for part in re.split(r"[-_:.]", word.lower())):
         return False
@@ -84,7 +89,7 @@ def _proposals(text: str, words: tuple[str, ...], below: Mapping[tuple[str, ...]
 def scaffold(
     program: str, help_text: str | None = None, below: Mapping[tuple[str, ...], str] | None = None
 ) -> dict[str, str] | Denial:
-    """Return the files of a new pack around `program` (a name or path), path to text; `usage` where it has no name."""
+    """Return the files of a new pack around `program` (a name or path), path to text, or `usage`."""
     name = os.path.basename(program.strip())
     if not name or not name.isprintable() or any(char.isspace() for char in name) or name in (".", ".."):
         return deny("usage", what="name the program that the pack wraps, such as git")

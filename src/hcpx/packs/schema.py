@@ -25,11 +25,11 @@ def resolved(schema: Schema) -> Schema:
     """Return the schema with its `$ref`, if any, followed; what stands beside the reference wins."""
     if "$ref" not in schema:
         return schema
-    target: object = pack_schema()
+    target: Schema = pack_schema()
     for part in cast("str", schema["$ref"]).removeprefix("#/").split("/"):
-        target = cast("Schema", target)[part]
+        target = cast("Schema", target[part])
     beside = {key: value for key, value in schema.items() if key != "$ref"}
-    return {**resolved(cast("Schema", target)), **beside}
+    return {**resolved(target), **beside}
 
 
 def under(schema: Schema, key: str) -> Schema | None:

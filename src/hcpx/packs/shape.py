@@ -1,4 +1,4 @@
-"""Holds a manifest against the published schema, and says where it differs in words that help (Spec 02 section 1)."""
+"""Holds a manifest against the published schema, and says where it differs (Spec 02 section 1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _node(node: Node, schema: Schema, path: Path) -> Iterator[Finding]:
         mend = f"{schema.get('description', 'see hcpx schema pack')}"
         if wrong == "a text" and _kind(node) in ("integer", "number", "boolean", "null"):
             mend = f"write it in quotes. {mend}"
-        yield _at(node, "wrong_type", f"{dotted(path)} must be {wrong}, not {_KINDS[_kind(node)]}", mend)
+        yield _at(node, "wrong_type", f"{dotted(path)} must be {wrong}, not {_kind_said(node)}", mend)
         return
     yield from _value(node, schema, path)
     if isinstance(node.value, dict):
@@ -61,6 +61,10 @@ def _kind(node: Node) -> str:
         if isinstance(value, type_):
             return name
     return "null"
+
+
+def _kind_said(node: Node) -> str:
+    return _KINDS["number" if isinstance(node.value, float) else _kind(node)]
 
 
 def _wrong_type(node: Node, schema: Schema) -> str | None:
@@ -122,9 +126,7 @@ def _mapping(node: Node, schema: Schema, path: Path) -> Iterator[Finding]:
     for name in cast("list[str]", schema.get("required", [])):
         if name not in entries:
             about = cast("Schema", under(schema, name)).get("description", "")
-            yield _at(
-                node, "missing_key", f'the key "{name}" is missing in {dotted(path)}', f"add it. {about}"
-            )
+            yield _at(node, "missing_key", f'the key "{name}" is missing in {dotted(path)}', f"add it. {about}")
     names = schema.get("propertyNames")
     for key, entry in entries.items():
         below = under(schema, key)
@@ -132,9 +134,7 @@ def _mapping(node: Node, schema: Schema, path: Path) -> Iterator[Finding]:
             yield _unknown(key, entry, schema, path)
             continue
         if isinstance(names, dict):
-            yield from _value(
-                Node(key, entry.line, entry.column), resolved(cast("Schema", names)), (*path, key)
-            )
+            yield from _value(Node(key, entry.line, entry.column), resolved(cast("Schema", names)), (*path, key))
         yield from _node(entry.node, below, (*path, key))
 
 

@@ -1,4 +1,4 @@
-"""The folder in which the store keeps packs: their files by digest, and each version ever compiled (Spec 02 section 3).
+"""Where the store keeps packs: their files by digest, and each version ever compiled (Spec 02 section 3).
 
 <digest>/          the read-only files of an installed pack
 compiled/<digest>  the `Pack` as JSON: what a later version is compared with
@@ -9,7 +9,7 @@ links/<name>       for a linked folder, the signature under which its digest was
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Final
 
@@ -24,6 +24,8 @@ _LINKS: Final = "links"
 _LOCK: Final = ".lock"
 _INCOMING: Final = ".incoming-"
 _OUTGOING: Final = ".outgoing-"
+_NAME: Final = 64
+"""Letters in a digest: nothing of another name was put here by us."""
 _KEEP_S: Final = 7 * 24 * 3600
 """How long the files of a removed pack stay, for the calls that run on them."""
 
@@ -72,7 +74,7 @@ class Shelf:
             return None
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Generator[None]:
         """Be the only process that changes this shelf, for the length of a block."""
         import fcntl
 
@@ -91,7 +93,7 @@ class Shelf:
 
         return tempfile.mkdtemp(prefix=_INCOMING, dir=self.folder)
 
-    def sweep(self, used: Iterator[str] | list[str], now: float) -> None:
+    def sweep(self, used: Iterable[str], now: float) -> None:
         """Take away what a crash left behind, and the files of packs that were removed long ago."""
         from .copying import take_away
 
@@ -103,7 +105,8 @@ class Shelf:
                 os.rename(path, place)
                 continue
             leftover = name.startswith((_INCOMING, _OUTGOING))
-            forgotten = name not in wanted and os.lstat(path).st_mtime < now - _KEEP_S
+            ours = len(name) == _NAME and name not in wanted
+            forgotten = ours and os.lstat(path).st_mtime < now - _KEEP_S
             if leftover or forgotten:
                 take_away(path)
         for room in (_COMPILED, _LINKS):
@@ -135,7 +138,7 @@ class Shelf:
         try:
             with open(os.path.join(self.folder, room, name), "rb") as file:
                 return file.read()
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:
             return None
 
     def _write(self, room: str, name: str, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Skills of an installed pack: leads, full texts and files beside them, as the digest holds them (Spec 02 section 4)."""
+"""Skills of a pack: leads, full texts and files beside them, as the digest holds them (Spec 02 section 4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_DESCRIPTION: Final = 1024
 
 
 def leads(pack: Pack) -> tuple[Skill, ...]:
-    """Return name and description of every Skill; a pack without one gets one that is made from its commands."""
+    """Return the leads of a pack's Skills; one without any gets one that is made from its commands."""
     return pack.skills or (Skill(pack.id, _generated_description(pack), ""),)
 
 
@@ -30,7 +30,7 @@ def full_text(pack: Pack, name: str | None = None) -> str | Denial:
 
 
 def file_beside(pack: Pack, name: str | None, file: str) -> str | Denial:
-    """Return the text of a file below the folder of that Skill, or anywhere below the pack by `..`, or `not_found`.
+    """Return the text of a file beside that Skill, named from its folder, or `not_found`.
 
     Links are followed and stay below the pack. The manifest is no such file: `hcp.list` tells what it says.
     """
@@ -97,9 +97,7 @@ def _generated_description(pack: Pack) -> str:
 
 def _generated_text(pack: Pack, skill: Skill) -> str:
     """Write a Skill from what the manifest says of the commands."""
-    parts = [
-        f"---\nname: {skill.name}\ndescription: {json.dumps(skill.description, ensure_ascii=False)}\n---\n"
-    ]
+    parts = [f"---\nname: {skill.name}\ndescription: {json.dumps(skill.description, ensure_ascii=False)}\n---\n"]
     parts.append(f"# {pack.title}\n")
     for key, command in pack.commands.items():
         row = pack.policy.get(key)

@@ -1,7 +1,7 @@
 """Reads a tar archive as a stream of entries, header by header, so that nothing in it can ask for memory.
 
-The library's reader loads extended headers of any size whole and trusts their numbers; a pack may come from anywhere.
-Known are the plain, ustar, pax and GNU forms that tar programs write; anything else is refused.
+The library's reader loads extended headers of any size whole and trusts their numbers, and a pack may come
+from anywhere. Known are the ustar, pax and GNU forms that tar programs write; anything else is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEVICES: Final = {b"3": "a character device", b"4": "a block device", b"6": "a 
 
 
 def tar_entries(file: IO[bytes]) -> Iterator[Entry]:
-    """Yield the entries of a tar stream in their order; raises `BadArchive`, and what reading the stream raises.
+    """Yield the entries of a tar stream; raises `BadArchive`, and what reading the stream raises.
 
     The content of an entry is read while it is consumed; what is left of it is skipped.
     """
@@ -105,7 +105,8 @@ def _extended(kind: bytes, content: bytes) -> dict[str, bytes]:
         digits, blank, rest = content.partition(b" ")
         length = _decimal(digits) - len(digits) - 1
         record = rest[:length]
-        if not blank or length < 3 or not record.endswith(b"\n") or b"=" not in record:
+        whole = blank and 3 <= length == len(record)
+        if not whole or not record.endswith(b"\n") or b"=" not in record:
             raise BadArchive("an extended header is damaged")
         key, _, value = record[:-1].partition(b"=")
         if b"\0" in value:

@@ -1,4 +1,4 @@
-"""Unpacks an archive into a fresh private folder, and refuses whatever could land elsewhere (Spec 02 section 3)."""
+"""Unpacks an archive into a private folder; what could land elsewhere is refused (Spec 02 section 3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import stat
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import IO, Final, cast
 
@@ -41,10 +41,14 @@ def unpack(archive: str, folder: str) -> None:
 
 
 @contextmanager
-def _entries(archive: str) -> Iterator[Iterable[Entry]]:
+def _entries(archive: str) -> Generator[Iterable[Entry]]:
     """Give the entries of an archive, whatever its name says of its format."""
     try:
-        with open(archive, "rb") as file:
+        opened = open(archive, "rb")  # noqa: SIM115 -- closed by the block below
+    except OSError as problem:
+        raise BadArchive(f"the archive cannot be read: {problem.strerror or problem}") from None
+    try:
+        with opened as file:
             head = file.read(_MAGIC_AT + 8)
             file.seek(0)
             if head.startswith(_ZIP):
@@ -141,7 +145,7 @@ class _Landing:
 
 
 def _clean(entry: Entry) -> str:
-    """Return the path of an entry below the folder, or raise `BadArchive`; the folder itself is the empty path."""
+    """Return an entry's path below the folder (empty for the folder itself), or raise `BadArchive`."""
     path = entry.path
     if path.startswith("/"):
         raise BadArchive(f"{shown(path)} is an absolute name")

@@ -1,33 +1,21 @@
 """YAML as packs are written in it: the 1.2 core schema, no tags, bounded, and every node knows its place.
 
-Spec 02 section 1. The events of the YAML library are taken and nothing else of it, so that what a plain scalar
-means, and what is refused, is decided here.
+Spec 02 section 1. The library gives events and nothing else, so that what a plain scalar means, and what is
+refused, is decided here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    NodeEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
-from ruamel.yaml.reader import ReaderError
 
 from hcpx.vocabulary.finding import Finding
-from hcpx.vocabulary.json_text import MAX_DIGITS
+from hcpx.vocabulary.json_text import MAX_DIGITS, has_surrogate
 from hcpx.vocabulary.text import shown
+
+from .yaml_events import Event, Unreadable, events, place_behind
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_ALIASES: Final = 1000
@@ -86,7 +74,7 @@ class Node(msgspec.Struct):
         return node
 
     def place(self, path: Path) -> tuple[int, int]:
-        """Return line and column of what the path names: its key in a mapping, else as near as the document gets."""
+        """Return line and column of what the path names (of a mapping its key), or as near as there is."""
         node, place = self, (self.line, self.column)
         for step in path:
             entry = node.entries().get(step) if isinstance(step, str) else None
@@ -113,10 +101,6 @@ class Document(msgspec.Struct):
     findings: list[Finding]
 
 
-class _Stop(Exception):
-    """The document cannot be read any further; the finding is the argument."""
-
-
 def read_yaml(data: bytes, file: str) -> Document:
     """Read one YAML document; any bytes give a `Document`, none an exception."""
     if len(data) > MAX_BYTES:
@@ -124,15 +108,26 @@ def read_yaml(data: bytes, file: str) -> Document:
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as problem:
-        line, column = _place_in(data[: problem.start].decode("utf-8", "replace"))
+        place = place_behind(data[: problem.start].decode("utf-8", "replace"))
         why = f"byte {data[problem.start]:#04x} is not UTF-8"
-        return Document(None, [_finding(file, "yaml_encoding", why, "save the file as UTF-8", line, column)])
+        return Document(None, [_finding(file, "yaml_encoding", why, "save the file as UTF-8", *place)])
     reader = _Reader(file)
     try:
         root = reader.read(text)
-    except _Stop as stop:
-        return Document(None, [*reader.findings, cast("Finding", stop.args[0])])
+    except Unreadable as problem:
+        mend = _MENDS.get(problem.code, "see the YAML 1.2 specification")
+        last = _finding(file, problem.code, str(problem), mend, problem.line, problem.column)
+        return Document(None, [*reader.findings, last])
     return Document(root, reader.findings)
+
+
+_MENDS: Final = {
+    "yaml_encoding": "remove it",
+    "yaml_empty": "write the keys that are asked for",
+    "yaml_alias": "write the values out",
+    "yaml_depth": "nest less",
+    "too_many": "mend those before this one first",
+}
 
 
 class _Reader:
@@ -147,9 +142,10 @@ class _Reader:
     def read(self, text: str) -> Node:
         open_nodes: list[_Open] = []
         root: Node | None = None
-        for event in _events(text, self._stop):
-            if isinstance(event, DocumentStartEvent):
+        for event in events(text):
+            if event.kind == "document":
                 self._document(event, first=root is None)
+                continue
             node = self._node(event, open_nodes)
             if node is None:
                 continue
@@ -158,74 +154,65 @@ class _Reader:
             else:
                 root = node
         if root is None:
-            raise self._stop("yaml_empty", "the document is empty", "write the manifest's keys", (0, 0))
+            raise Unreadable("yaml_empty", "the document is empty")
         return root
 
-    def _document(self, event: DocumentStartEvent, *, first: bool) -> None:
+    def _document(self, event: Event, *, first: bool) -> None:
         if not first:
-            raise self._stop(
-                "yaml_syntax", "a second document", "keep one document in the file", _mark(event)
-            )
-        version = cast("object", event.version)
-        if version not in (None, (1, 2)) or event.tags:
-            mend = "remove the lines that begin with %"
-            raise self._stop(
-                "yaml_syntax", "a directive that YAML 1.2 core has no use for", mend, _mark(event)
-            )
+            raise Unreadable("yaml_syntax", "a second document", event.line, event.column)
+        if event.directives:
+            why = "a directive that YAML 1.2 core has no use for"
+            raise Unreadable("yaml_syntax", why, event.line, event.column)
 
-    def _node(self, event: object, open_nodes: list[_Open]) -> Node | None:
+    def _node(self, event: Event, open_nodes: list[_Open]) -> Node | None:
         """Return the node that this event completes, or None."""
-        if isinstance(event, AliasEvent):
+        if event.kind == "alias":
             return self._alias(event)
-        if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-            self._tag(event)
-            self._anchor(event, None)
-            line, column = _mark(event)
-            value: object = {} if isinstance(event, MappingStartEvent) else []
-            open_nodes.append(_Open(Node(value, line, column), cast("str | None", event.anchor)))
-            if len(open_nodes) > MAX_DEPTH:
-                raise self._deep((line, column))
-            return None
-        if isinstance(event, (MappingEndEvent, SequenceEndEvent)):
+        if event.kind == "end":
             closed = open_nodes.pop()
-            if closed.anchor is not None:
-                self._anchors[closed.anchor] = closed.node
+            self._anchor(closed.anchor, closed.node)
             return closed.node
-        if isinstance(event, ScalarEvent):
+        if event.tag is not None:
+            mend = "remove the tag: what a value is follows from how it is written"
+            self._note("yaml_tag", f"the tag {event.tag}", mend, (event.line, event.column))
+        if event.kind == "scalar":
             node = self._scalar(event)
-            self._anchor(event, node)
+            self._anchor(event.anchor, node)
             return node
+        self._anchor(event.anchor, None)
+        value: object = {} if event.kind == "mapping" else []
+        open_nodes.append(_Open(Node(value, event.line, event.column), event.anchor))
+        if len(open_nodes) > MAX_DEPTH:
+            raise _deep(event.line, event.column)
         return None
 
-    def _alias(self, event: AliasEvent) -> Node:
-        name = cast("str", event.anchor)
+    def _alias(self, event: Event) -> Node:
         self._aliases += 1
+        name = event.anchor or ""
         if self._aliases > MAX_ALIASES:
-            raise self._stop(
-                "yaml_alias", f"more than {MAX_ALIASES} alias uses", "write the values out", _mark(event)
-            )
-        if name not in self._anchors:
-            raise self._stop("yaml_alias", f'no anchor "{name}" before this', "name an anchor", _mark(event))
-        node = self._anchors[name]
-        if node is None:
-            raise self._stop("yaml_alias", f'"{name}" holds itself', "write the values out", _mark(event))
-        return node
+            why = f"more than {MAX_ALIASES:,} alias uses"
+        elif name not in self._anchors:
+            why = f'no anchor "{name}" before this'
+        else:
+            node = self._anchors[name]
+            if node is not None:
+                return node
+            why = f'"{name}" holds itself'
+        raise Unreadable("yaml_alias", why, event.line, event.column)
 
-    def _anchor(self, event: NodeEvent, node: Node | None) -> None:
-        if event.anchor is not None:
-            self._anchors[cast("str", event.anchor)] = node
+    def _anchor(self, name: str | None, node: Node | None) -> None:
+        """Note what an anchor stands for; None while that is not complete."""
+        if name is not None:
+            self._anchors[name] = node
 
     def _put(self, parent: _Open, child: Node) -> None:
         node = parent.node
         node.weight += child.weight
         node.depth = max(node.depth, child.depth + 1)
         if node.depth > MAX_DEPTH:
-            raise self._deep((child.line, child.column))
+            raise _deep(child.line, child.column)
         if node.weight > MAX_EXPANDED:
-            mend = "use fewer aliases of large values"
-            raise self._stop(
-                "yaml_alias", "too large once its aliases are written out", mend, (child.line, child.column)
-            )
+            raise Unreadable("yaml_alias", "too large once its aliases are written out", child.line, child.column)
         if isinstance(node.value, list):
             node.items().append(child)
         elif parent.key is None:
@@ -239,62 +226,45 @@ class _Reader:
         if not isinstance(key.value, str):
             kind = "a key" if isinstance(key.value, (list, dict)) else f"the key {_word(key.value)}"
             self._note("key_not_text", f"{kind} is not text", "write the key in quotes", place)
-            return
-        if key.value in entries:
+        elif key.value in entries:
             first = entries[key.value]
             why = f'the key "{key.value}" stands here a second time; the first is on line {first.line}'
             self._note("duplicate_key", why, "keep one of the two", place)
-            return
-        entries[key.value] = Entry(value, *place)
+        else:
+            entries[key.value] = Entry(value, *place)
 
-    def _scalar(self, event: ScalarEvent) -> Node:
-        self._tag(event)
-        line, column = _mark(event)
-        text = cast("str", event.value)
-        plain = cast("tuple[bool, bool]", event.implicit)[0] and not event.style
-        value = self._plain_value(text, (line, column)) if plain else text
+    def _scalar(self, event: Event) -> Node:
+        place = (event.line, event.column)
+        value = self._plain_value(event.text, place) if event.plain else event.text
         if isinstance(value, str):
-            self._text(value, (line, column))
-        return Node(value, line, column, weight=len(text) + 1)
+            self._text(value, place)
+        return Node(value, *place, weight=len(event.text) + 1)
 
     def _plain_value(self, text: str, place: tuple[int, int]) -> Scalar:
         if text in _WORDS:
             return _WORDS[text]
         if len(text) > MAX_DIGITS and _INTEGER.fullmatch(text) is not None:
-            self._note(
-                "bad_number", f"an integer of more than {MAX_DIGITS} digits", "write it in quotes", place
-            )
-            return 0
-        number = _number(text)
-        if isinstance(number, int) and abs(number) >= 10**MAX_DIGITS:
+            number: int | float | None = float("inf")
+        else:
+            number = _number(text)
+        if isinstance(number, int) and abs(number) >= _TOO_LARGE:
             number = float("inf")
         if isinstance(number, float) and number - number != 0.0:
-            self._note("bad_number", f"{text[:40]} is not a JSON number", "write it in quotes", place)
+            why = f"{text[:40]} is not a number of JSON, or has more than {MAX_DIGITS:,} digits"
+            self._note("bad_number", why, "write it in quotes", place)
             return 0
         return text if number is None else number
 
     def _text(self, text: str, place: tuple[int, int]) -> None:
         if "\0" in text:
             self._note("bad_text", "a text holds NUL", "remove the NUL", place)
-        elif any("\ud800" <= char <= "\udfff" for char in text):
+        elif not text.isascii() and has_surrogate(text):
             self._note("bad_text", "a text holds half a surrogate pair", "write the character itself", place)
-
-    def _tag(self, event: NodeEvent) -> None:
-        tag = cast("object", getattr(event, "tag", None))
-        if tag is not None:
-            mend = "remove the tag: what a value is follows from how it is written"
-            self._note("yaml_tag", f"the tag {tag}", mend, _mark(event))
-
-    def _deep(self, place: tuple[int, int]) -> _Stop:
-        return self._stop("yaml_depth", f"nested deeper than {MAX_DEPTH}", "nest less", place)
 
     def _note(self, code: str, message: str, mend: str, place: tuple[int, int]) -> None:
         if len(self.findings) >= MAX_FINDINGS:
-            raise self._stop("too_many", "and more of the kind", "mend those before this one first", place)
+            raise Unreadable("too_many", "and more of the kind", *place)
         self.findings.append(_finding(self._file, code, message, mend, *place))
-
-    def _stop(self, code: str, message: str, mend: str, place: tuple[int, int]) -> _Stop:
-        return _Stop(_finding(self._file, code, message, mend, *place))
 
 
 class _Open(msgspec.Struct):
@@ -305,25 +275,8 @@ class _Open(msgspec.Struct):
     key: Node | None = None
 
 
-def _events(text: str, stop: Callable[[str, str, str, tuple[int, int]], _Stop]) -> Iterator[object]:
-    try:
-        yield from cast("Iterator[object]", YAML(typ="safe", pure=True).parse(text))
-    except MarkedYAMLError as problem:
-        mark = problem.problem_mark or problem.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
-        why = ", ".join(part for part in (problem.context, problem.problem) if part)
-        raise stop("yaml_syntax", why, "see the YAML 1.2 specification", place) from None
-    except ReaderError as problem:
-        place = _place_in(text[: problem.position])
-        char = shown(text[problem.position : problem.position + 1])
-        raise stop(
-            "yaml_encoding", f"the character {char} cannot stand in YAML", "remove it", place
-        ) from None
-    except YAMLError as problem:
-        raise stop("yaml_syntax", str(problem), "see the YAML 1.2 specification", (0, 0)) from None
-    except Exception as problem:  # noqa: BLE001 -- the library fails in ways of its own on hostile text
-        why = f"the YAML library gave up: {type(problem).__name__}"
-        raise stop("yaml_syntax", why, "see the YAML 1.2 specification", (0, 0)) from None
+def _deep(line: int, column: int) -> Unreadable:
+    return Unreadable("yaml_depth", f"nested deeper than {MAX_DEPTH}", line, column)
 
 
 _WORDS: Final[dict[str, bool | None]] = {
@@ -331,6 +284,7 @@ _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_TOO_LARGE: Final = 10**MAX_DIGITS
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]+")
 _OCTAL: Final = re.compile(r"0o[0-7]+")
@@ -344,9 +298,9 @@ def _number(text: str) -> int | float | None:
     if _DECIMAL.fullmatch(text):
         return int(text)
     if _OCTAL.fullmatch(text):
-        return int(text[2:], 8)
+        return int(text, 0)
     if _HEX.fullmatch(text):
-        return int(text[2:], 16)
+        return int(text, 0)
     if _NOT_FINITE.fullmatch(text):
         return float(text.replace(".", "").lower())
     return float(text) if _FLOAT.fullmatch(text) else None
@@ -356,16 +310,6 @@ def _word(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value)[:40]
-
-
-def _mark(event: object) -> tuple[int, int]:
-    mark = cast("object", getattr(event, "start_mark", None))
-    return (getattr(mark, "line", -1) + 1, getattr(mark, "column", -1) + 1)
-
-
-def _place_in(before: str) -> tuple[int, int]:
-    """Return line and column of what follows this text."""
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _finding(file: str, code: str, message: str, mend: str, line: int = 0, column: int = 0) -> Finding:

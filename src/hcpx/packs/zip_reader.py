@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import stat
+import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import IO, Final
 
 from .archive_entry import BadArchive, Entry
 from .files import MAX_BYTES, MAX_ENTRIES
 
+_COMPLAINTS: Final = (
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError),
+    *(struct.error, LookupError),
+)
 _CHUNK: Final = 256 * 1024
 _END: Final = b"PK\5\6"
 _END_SIZE: Final = 22
@@ -23,23 +29,29 @@ _UNIX: Final = 3
 def zip_entries(file: IO[bytes]) -> Iterator[Entry]:
     """Yield the entries of a zip file in the order of its list; raises `BadArchive`."""
     _check_list(file)
+    with _damage_told():
+        archive = zipfile.ZipFile(file)
+    with archive:
+        for info in _listed(archive):
+            yield _entry(archive, info)
+
+
+@contextmanager
+def _damage_told() -> Generator[None]:
+    """Turn the library's many complaints into the one that a reader makes."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            if len(archive.infolist()) > MAX_ENTRIES:
-                raise BadArchive(f"more than {MAX_ENTRIES:,} entries")
-            for info in archive.infolist():
-                yield _entry(archive, info)
-    except BadArchive:
-        raise
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        UnicodeError,
-        OverflowError,
-    ) as why:
+        yield
+    except _COMPLAINTS as why:
         raise BadArchive(f"the zip archive is damaged: {why}") from None
+
+
+def _listed(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    listed = archive.infolist()
+    if len(listed) > MAX_ENTRIES:
+        raise BadArchive(f"more than {MAX_ENTRIES:,} entries")
+    if any(info.header_offset < 0 for info in listed):
+        raise BadArchive("the zip archive is damaged: an entry lies before its beginning")
+    return listed
 
 
 def _check_list(file: IO[bytes]) -> None:
@@ -78,13 +90,20 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(info) as file:
-        while chunk := file.read(_CHUNK):
+    with _damage_told():
+        file = archive.open(info)
+    with file:
+        while chunk := _chunk(file, _CHUNK):
             yield chunk
 
 
+def _chunk(file: IO[bytes], size: int) -> bytes:
+    with _damage_told():
+        return file.read(size)
+
+
 def _target(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
-    with archive.open(info) as file:
+    with _damage_told(), archive.open(info) as file:
         target = file.read(_MAX_TARGET + 1)
     if len(target) > _MAX_TARGET or b"\0" in target:
         raise BadArchive(f"the target of the link {info.orig_filename!a} is no path")

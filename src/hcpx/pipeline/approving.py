@@ -16,9 +16,7 @@ from .stages import Permitted, Resolved
 from .trail import timestamp
 
 
-def approved(
-    ports: Ports, permitted: Permitted, argv: tuple[str, ...], *, ask: bool
-) -> tuple[str, ...] | Denial:
+def approved(ports: Ports, permitted: Permitted, argv: tuple[str, ...], *, ask: bool) -> tuple[str, ...] | Denial:
     """Return the ids of the approvals that this run uses up; none where the row wants none.
 
     Where they are missing, the denial names the pending request; with `ask` one is made if there is none.
@@ -96,9 +94,7 @@ def request_for(ports: Ports, permitted: Permitted, argv: tuple[str, ...]) -> As
     )
 
 
-def _shown(
-    permitted: Permitted, argv: tuple[str, ...], program: Program, blocked: Denial | None
-) -> dict[str, object]:
+def _shown(permitted: Permitted, argv: tuple[str, ...], program: Program, blocked: Denial | None) -> dict[str, object]:
     resolved = permitted.resolved
     target = resolved.target
     wrap = target.pack.wrap

@@ -113,9 +113,7 @@ def availability(ports: Ports, session: Session, pack_id: str, verb_key: str) ->
     _close(authenticated)
     target = resolved.target
     return (
-        step3_authorize.refusal(ports, target, None)
-        or bindable(ports, target, mock=False)
-        or runnable(ports, target)
+        step3_authorize.refusal(ports, target, None) or bindable(ports, target, mock=False) or runnable(ports, target)
     )
 
 

@@ -30,9 +30,7 @@ def intent_record(ports: Ports, trail: Trail, confirmed: Confirmed) -> AuditReco
     )
 
 
-def refused_record(
-    ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None, spent: float
-) -> AuditRecord:
+def refused_record(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None, spent: float) -> AuditRecord:
     """Record an end before anything was started."""
     record = _unstarted(ports, trail, bad, spent)
     return msgspec.structs.replace(record, decision="denied", code=denial.code, step=denial.step)
@@ -42,9 +40,7 @@ def replayed_record(ports: Ports, trail: Trail, first: Result, spent: float) -> 
     """Record that the result of an earlier call was given again."""
     record = _unstarted(ports, trail, None, spent)
     code = None if first.code is msgspec.UNSET else first.code
-    return msgspec.structs.replace(
-        record, decision="replayed", outcome="ok" if first.ok else "failed", code=code
-    )
+    return msgspec.structs.replace(record, decision="replayed", outcome="ok" if first.ok else "failed", code=code)
 
 
 def _unstarted(ports: Ports, trail: Trail, bad: BadEnvelope | None, spent: float) -> AuditRecord:
@@ -108,9 +104,7 @@ def _outcome(ran: Ran) -> Outcome:
 def _hidden(ports: Ports, trail: Trail, secret: frozenset[str], args: dict[str, object]) -> object:
     if not secret and (trail.bound is None or not trail.bound.binding.secrets):
         return args
-    masked = {
-        name: ports.seal.digest(encode(value)) if name in secret else value for name, value in args.items()
-    }
+    masked = {name: ports.seal.digest(encode(value)) if name in secret else value for name, value in args.items()}
     if trail.bound is None:
         return masked
     redactor = ports.redaction.of(trail.bound.binding)

@@ -24,9 +24,7 @@ def intend(ports: Ports, confirmed: Confirmed, trail: Trail) -> Intended | Denia
         return deny("no_mock", pack_id=target.pack.id, verb_key=target.command.verb_key)
     if target.row.operation == "read" and not confirmed.approval_ids:
         return Intended(confirmed, durable=False)
-    denial = ports.journal.intend(
-        intent_record(ports, trail, confirmed), confirmed.approval_ids, confirmed.key
-    )
+    denial = ports.journal.intend(intent_record(ports, trail, confirmed), confirmed.approval_ids, confirmed.key)
     return denial if denial is not None else Intended(confirmed, durable=True)
 
 

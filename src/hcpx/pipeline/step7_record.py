@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Callable
 
 import msgspec
@@ -35,9 +35,7 @@ def denied(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None =
         pack_id=named.pack_id if named is not None else None,
         verb_key=named.verb_key if named is not None else None,
         error=denial.error,
-        exit_code=127
-        if denial.code in ("not_allowlisted", "not_executable", "sandbox_unavailable")
-        else UNSET,
+        exit_code=127 if denial.code in ("not_allowlisted", "not_executable", "sandbox_unavailable") else UNSET,
         code=denial.code,
         step=denial.step,
         cause=denial.cause if denial.cause is not None else UNSET,
@@ -115,8 +113,8 @@ def _result(trail: Trail, confirmed: Confirmed, ran: Ran, denial: Denial | None,
         error=ran.error if ran.error is not None else UNSET,
         stdout=ran.stdout if ran.stdout is not None else UNSET,
         stderr=ran.stderr if ran.stderr is not None else UNSET,
-        stdout_base64=b64encode(ran.stdout_bytes).decode() if ran.stdout_bytes is not None else UNSET,
-        stderr_base64=b64encode(ran.stderr_bytes).decode() if ran.stderr_bytes is not None else UNSET,
+        stdout_base64=b2a_base64(ran.stdout_bytes, newline=False).decode() if ran.stdout_bytes is not None else UNSET,
+        stderr_base64=b2a_base64(ran.stderr_bytes, newline=False).decode() if ran.stderr_bytes is not None else UNSET,
         exit_code=ran.exit_code if ran.exit_code is not None else UNSET,
         code=ran.code if ran.code is not None else UNSET,
         step=(denial.step if denial is not None else 6) if failed else UNSET,

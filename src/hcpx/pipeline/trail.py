@@ -94,9 +94,7 @@ def _family(trail: Trail) -> str | None:
 
 
 def _fingerprint(envelope: Envelope) -> bytes:
-    return encode(
-        [envelope.pack_id, envelope.verb_key, envelope.args, envelope.request_id, envelope.idempotency_key]
-    )
+    return encode([envelope.pack_id, envelope.verb_key, envelope.args, envelope.request_id, envelope.idempotency_key])
 
 
 def timestamp(seconds: float) -> str:

@@ -194,8 +194,6 @@ def meets(schema_text: str, args: Mapping[str, object]) -> bool:
     return args_schema(schema_text).accepts(args)
 
 
-def problem(
-    schema_text: str, args: Mapping[str, object], secret: frozenset[str] = frozenset()
-) -> Denial | None:
+def problem(schema_text: str, args: Mapping[str, object], secret: frozenset[str] = frozenset()) -> Denial | None:
     """Return the `invalid_args` denial of args outside the schema of an overlay (Spec 02 section 1)."""
     return args_schema(schema_text).refusal(args, secret)

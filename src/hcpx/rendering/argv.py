@@ -17,9 +17,7 @@ from .traits import PLAIN, Trait
 _PLAIN_NUMBER: Final = r"-(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-def render(
-    template: Template, args: Mapping[str, object], traits: Mapping[str, Trait]
-) -> tuple[str, ...] | Denial:
+def render(template: Template, args: Mapping[str, object], traits: Mapping[str, Trait]) -> tuple[str, ...] | Denial:
     """Return the argv behind the program's name, or the `invalid_args` denial of the first arg in its way.
 
     Text that a value brings along is never looked at again: no placeholder in it is filled in.
@@ -50,9 +48,7 @@ def render(
     return tuple(argv)
 
 
-def _argument(
-    token: Token, given: str, args: Mapping[str, object], traits: Mapping[str, Trait]
-) -> str | Denial:
+def _argument(token: Token, given: str, args: Mapping[str, object], traits: Mapping[str, Trait]) -> str | Denial:
     """Fill in one token that has a value, `given` being the first arg that has one."""
     text = _value(given, args[given]) if token.lone else _mixed(token, args)
     if isinstance(text, str) and text.startswith("-"):

@@ -142,11 +142,7 @@ def _said(number: object) -> str:
 
 def _choice(options: list[object]) -> str:
     texts = [canonical(option) for option in options if not isinstance(option, (dict, list))]
-    if (
-        len(texts) < len(options)
-        or not 0 < len(texts) <= _MOST_OPTIONS
-        or max(map(len, texts)) > _LONGEST_OPTION
-    ):
+    if len(texts) < len(options) or not 0 < len(texts) <= _MOST_OPTIONS or max(map(len, texts)) > _LONGEST_OPTION:
         return "must be one of the allowed values"
     return f"must be {'one of ' if len(texts) > 1 else ''}{_either(texts)}"
 
@@ -164,9 +160,7 @@ def _of_branches(path: Path, branches: list[list[Finding]]) -> Finding:
         return Finding("Required", first, f"missing, or give {instead} instead" if others else "missing")
     forms = [[one.why for one in branch if one.kind in _OF_FORM and one.path == path] for branch in branches]
     if all(forms):
-        return Finding(
-            "Type", path, f"must be {_either([form[0].removeprefix('must be ') for form in forms])}"
-        )
+        return Finding("Type", path, f"must be {_either([form[0].removeprefix('must be ') for form in forms])}")
 
     def misfit(branch: list[Finding]) -> tuple[int, int]:
         """Another form comes last, then one whose tag (a fixed value of one of its keys) differs."""

@@ -80,9 +80,7 @@ def compile_cli(cli: tuple[str, ...], json_flag: tuple[str, ...] = ()) -> Templa
     return Template(_tokens(tuple(enumerate(cli))[1:], json_flag))
 
 
-def compile_argv_template(
-    argv_template: tuple[str, ...], verb_key: str, json_flag: tuple[str, ...] = ()
-) -> Template:
+def compile_argv_template(argv_template: tuple[str, ...], verb_key: str, json_flag: tuple[str, ...] = ()) -> Template:
     """Compile a pack's `argv_template` for one command; `{{verb}}` is the tail of its verb_key (rule 7)."""
     tokens = _tokens(tuple(enumerate(argv_template)), json_flag)
     used = any(VERB in token.names for token in tokens)

@@ -109,9 +109,7 @@ def _string_only(node: object, root: Schema, seen: tuple[str, ...]) -> bool:
         return node is not True
     schema = cast("Schema", node)
     types = schema.get("type")
-    if types is not None and all(
-        one in _TEXT for one in ([types] if isinstance(types, str) else _list(types))
-    ):
+    if types is not None and all(one in _TEXT for one in ([types] if isinstance(types, str) else _list(types))):
         return True
     options = _list(schema.get("enum"))
     if isinstance(schema.get("const"), str) or (options and all(_is_text(option) for option in options)):

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from hcpx.pipeline.outlook import Explanation
 from hcpx.ports import StoreUnavailable
-from hcpx.settings import BadSettings
+from hcpx.settings import BadSettings, Settings, read_settings
+from hcpx.store.errors import Exists, NotFound, Refused, StoreMissing
 
 from .runtime import Runtime
 
-__all__ = ["BadSettings", "Explanation", "Runtime", "StoreUnavailable"]
+__all__ = [
+    "BadSettings",
+    "Exists",
+    "Explanation",
+    "NotFound",
+    "Refused",
+    "Runtime",
+    "Settings",
+    "StoreMissing",
+    "StoreUnavailable",
+    "read_settings",
+]

@@ -64,9 +64,7 @@ class BindingDesk:
         if family is not None:
             raise Refused(f"no command of {pack_id} asks for {family!r}; its rows ask for {asked}")
         if len(known) != 1:
-            raise Refused(
-                f"{pack_id} asks for {asked}: say which with --family" if known else f"{pack_id} needs none"
-            )
+            raise Refused(f"{pack_id} asks for {asked}: say which with --family" if known else f"{pack_id} needs none")
         return known[0]
 
     def _whose(self, principal: str | None) -> str:

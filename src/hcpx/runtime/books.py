@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from hcpx.audit.verify import Verdict, verify_all
 from hcpx.audit.views import AuditViews
 from hcpx.packs.bootstrap.handlers import Check
-from hcpx.rendering.arguments import meets
 from hcpx.store.brain import BrainRows
 from hcpx.vocabulary.approval import Approval, Decision, own_call
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.principal import Session
+
+from .rights import holds
 
 if TYPE_CHECKING:
     from .parts import Parts
@@ -58,7 +59,7 @@ class Books:
         if session is None:
             return deny("unauthenticated")
         approval = self._parts.approvals.show(approval_id)
-        if approval.ask.tenant != session.tenant or not self._may_approve(session, approval):
+        if approval.ask.tenant != session.tenant or not may_approve(self._parts, session, approval):
             return deny(
                 "denied",
                 capability="verb.approve",
@@ -77,21 +78,14 @@ class Books:
         decided = self._parts.approvals.decide(approval_id, decision)
         return deny("approval_denied", reason=decided) if isinstance(decided, str) else decided
 
-    def _may_approve(self, session: Session, approval: Approval) -> bool:
-        ask, now = approval.ask, self._parts.clock.now()
-        named = self._parts.grants.naming(session.tenant, session.principal, "verb.approve", ask.pack_id)
-        scopes = [named] if session.scope is None else [named, session.scope]
-        return all(
-            any(
-                grant.names("verb.approve", ask.pack_id, ask.verb_key, now)
-                and (grant.args_schema is None or meets(grant.args_schema, ask.args))
-                for grant in scope
-            )
-            for scope in scopes
-        )
-
     def doctor(self) -> Sequence[Check]:
         """Look at store, audit chain, sandbox, vault, search path and clock."""
         from .doctor import checks
 
         return checks(self._parts)
+
+
+def may_approve(parts: Parts, session: Session, approval: Approval) -> bool:
+    """Tell whether the session holds `verb.approve` for what is asked."""
+    ask = approval.ask
+    return holds(parts, session, "verb.approve", ask.pack_id, ask.verb_key, ask.args)

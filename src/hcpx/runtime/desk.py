@@ -30,17 +30,13 @@ class RuntimeDesk:
 
     def active(self, session: Session) -> Sequence[Pack]:
         """Return the packs active on the session and unchanged, by id, the bootstrap pack among them."""
-        found = (
-            self._parts.catalog.find(session.tenant, pack_id) for pack_id in {*session.activations, BOOTSTRAP}
-        )
+        found = (self._parts.catalog.find(session.tenant, pack_id) for pack_id in {*session.activations, BOOTSTRAP})
         packs = [pack for pack in found if pack is not None and self._is_active(session, pack)]
         return sorted(packs, key=lambda pack: pack.id)
 
     def row(self, session: Session, pack: Pack, verb_key: str) -> PolicyRow:
         """Return the effective row of a command."""
-        return tightened(
-            pack.policy[verb_key], self._parts.catalog.overlay(session.tenant, pack.id, verb_key)
-        )
+        return tightened(pack.policy[verb_key], self._parts.catalog.overlay(session.tenant, pack.id, verb_key))
 
     def outlook(self, session: Session, pack_id: str, verb_key: str) -> Denial | None:
         """Say what a call with good args, confirm and its approvals would be denied with."""

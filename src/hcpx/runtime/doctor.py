@@ -9,10 +9,15 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from hcpx.audit.verify import verify_all
 from hcpx.audit.views import AuditViews
 from hcpx.packs.bootstrap.handlers import Check
 from hcpx.ports import StoreUnavailable
+from hcpx.settings import read_settings
+
+from .clock import SystemClock
 
 if TYPE_CHECKING:
     from .parts import Parts
@@ -28,13 +33,25 @@ def checks(parts: Parts) -> Sequence[Check]:
     return [check for name, look in _CHECKS.items() for check in _checked(name, look, parts)]
 
 
+def without_store(*, missing: bool, why: str) -> dict[str, object]:
+    """Return what doctor says where no store opens: what can be looked at without one. For its owner alone.
+
+    A store that is `missing` is no fault: the first change makes it.
+    """
+    settings = read_settings()
+    found = [
+        Check("store", ok=missing, detail=f"{why}; the first change makes it" if missing else why),
+        _searched(settings.path),
+        _timed(SystemClock().now()),
+    ]
+    return {"ok": all(one.ok for one in found), "checks": [msgspec.to_builtins(one) for one in found]}
+
+
 def _checked(name: str, look: Look, parts: Parts) -> Sequence[Check]:
     try:
         found = look(parts)
     except (StoreUnavailable, OSError):
-        return [
-            Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")
-        ]
+        return [Check(name, ok=False, detail="cannot be looked at", fix="run hcpx doctor as the store's owner")]
     return [found] if isinstance(found, Check) else found
 
 
@@ -73,14 +90,18 @@ def _vault(parts: Parts) -> Check:
 
 
 def _search_path(parts: Parts) -> Check:
-    bad = [folder for folder in parts.settings.path.split(":") if not _is_safe(folder)]
+    return _searched(parts.settings.path)
+
+
+def _searched(path: str) -> Check:
+    bad = [folder for folder in path.split(":") if not _is_safe(folder)]
     if bad:
         detail = f"{len(bad)} folder(s) of the search path can be written by anybody"
         return Check("search path", ok=False, detail=detail, fix="chmod o-w those folders")
     return Check(
         "search path",
         ok=True,
-        detail=f"{len(parts.settings.path.split(':'))} folders, none writable by anybody",
+        detail=f"{len(path.split(':'))} folders, none writable by anybody",
     )
 
 
@@ -92,7 +113,11 @@ def _is_safe(folder: str) -> bool:
 
 
 def _clock(parts: Parts) -> Check:
-    if parts.clock.now() < _EARLIEST:
+    return _timed(parts.clock.now())
+
+
+def _timed(now: float) -> Check:
+    if now < _EARLIEST:
         return Check("clock", ok=False, detail="the clock was never set", fix="set the clock of this machine")
     return Check("clock", ok=True, detail="is set")
 

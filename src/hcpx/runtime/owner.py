@@ -7,14 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hcpx.adapters.assembly import host_program
+from hcpx.hub.vault import VaultStatus
+from hcpx.rendering.arguments import args_schema
 from hcpx.store.errors import NotFound, Refused
-from hcpx.store.grant_rows import GrantRows
+from hcpx.store.grant_rows import GrantRow, GrantRows
 from hcpx.store.host_rows import SettingRows
 from hcpx.store.principals import Principals
 from hcpx.store.projects import Projects
 from hcpx.store.session_rows import NewSession, SessionRow, SessionRows
 from hcpx.vocabulary.capability import ANY, NEEDED, Grant
 from hcpx.vocabulary.pack import BOOTSTRAP
+from hcpx.vocabulary.policy import Overlay, PolicyRow
 from hcpx.vocabulary.text import nearest
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class Owner:
 
         return BindingDesk(self._parts, self)
 
-    def new_session(
+    def new_session(  # noqa: PLR0913 -- a session has this many sides, each by its name
         self,
         *,
         principal: str | None = None,
@@ -95,15 +98,37 @@ class Owner:
                 project=project,
                 scope=_scope(packs, verbs, read_only=read_only),
                 expires_at=None if ttl_s is None else self._parts.clock.now() + ttl_s,
-                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held}
-                if packs
-                else dict(held),
+                activations={pack_id: held[pack_id] for pack_id in packs if pack_id in held} if packs else dict(held),
             )
         )
 
-    def grant(self, principal: str, grant: Grant, tenant: str | None = None) -> None:
+    def grant(self, principal: str, grant: Grant, tenant: str | None = None) -> GrantRow:
         """Give a right. Raises `Refused` for what is no grant, `Exists` where the very same one is there."""
-        self.grants.add(tenant if tenant is not None else self.tenant, principal, grant)
+        _check_schema(grant.args_schema)
+        return self.grants.add(tenant if tenant is not None else self.tenant, principal, grant)
+
+    def tighten(self, pack_id: str, verb_key: str, overlay: Overlay) -> PolicyRow:
+        """Lay more demands over a row and return what then holds.
+
+        Raises `NotFound` for a command that is not there, `Refused` for what would loosen the row or ask nothing.
+        """
+        pack = self.packs.show(pack_id)
+        if verb_key not in pack.policy:
+            near = nearest(verb_key, tuple(pack.policy))
+            raise NotFound(f"no policy for {pack_id}.{verb_key}" + (f", did you mean {near}?" if near else ""))
+        _check_schema(overlay.args_schema)
+        row = self.packs.row(pack, verb_key)
+        looser = [
+            f"{name} is {getattr(row.limits, name):g} there already"
+            for name, value in overlay.limits.items()
+            if not 0 < value <= getattr(row.limits, name)
+        ]
+        if looser or overlay.approvals < 0:
+            raise Refused(f"an overlay only tightens: {looser[0] if looser else 'approvals cannot be negative'}")
+        if overlay == Overlay():
+            raise Refused("nothing to tighten: say what the row is to demand")
+        self.overlays.tighten(self.tenant, pack_id, verb_key, overlay)
+        return self.packs.row(pack, verb_key)
 
     def allow(self, name: str) -> str:
         """Put a program of this host on the allow-list and return its real path."""
@@ -112,6 +137,14 @@ class Owner:
             raise NotFound(f"no program {name!r} on the search path {self._parts.settings.path}")
         self._parts.allow_list.allow(name, real)
         return real
+
+    def vault_status(self) -> VaultStatus:
+        """Say how the vault stands; nothing is made, changed or decrypted."""
+        return self._parts.vault.status()
+
+    def rotate_vault(self) -> int:
+        """Encrypt every secret under a new key; returns how many there are."""
+        return self._parts.vault.rotate()
 
     def settings(self) -> dict[str, str]:
         """Return what was configured."""
@@ -129,6 +162,13 @@ class Owner:
             raise Refused(f"{name} is one of {', '.join(CONFIGURABLE[name])}, not {value!r}")
         else:
             self._settings.put(name, value)
+
+
+def _check_schema(text: str | None) -> None:
+    """Refuse a schema that nothing could ever meet because it cannot be used."""
+    fault = None if text is None else args_schema(text).fault()
+    if fault is not None:
+        raise Refused(f"the schema of the args cannot be used: {fault}")
 
 
 def _scope(packs: Sequence[str], verbs: Sequence[str], *, read_only: bool) -> tuple[Grant, ...] | None:

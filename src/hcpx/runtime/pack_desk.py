@@ -60,9 +60,7 @@ class PackDesk:
 
     def row(self, pack: Pack, verb_key: str) -> PolicyRow:
         """Return the effective row of a command."""
-        return tightened(
-            pack.policy[verb_key], self._parts.catalog.overlay(self._owner.tenant, pack.id, verb_key)
-        )
+        return tightened(pack.policy[verb_key], self._parts.catalog.overlay(self._owner.tenant, pack.id, verb_key))
 
     def findings(self, pack_id: str) -> tuple[Finding, ...]:
         """Return what lint says now of an installed pack."""
@@ -70,9 +68,7 @@ class PackDesk:
 
     def lint(self, folder: str) -> Sequence[Finding]:
         """Return what lint says of a folder, judged beside the installed packs."""
-        return lint(
-            folder, installed=lambda pack_id: self._parts.catalog.settled(self._owner.tenant, pack_id)
-        )
+        return lint(folder, installed=lambda pack_id: self._parts.catalog.settled(self._owner.tenant, pack_id))
 
     def activation(self, pack_id: str, session_id: str | None = None) -> str | None:
         """Return the digest (or `follow`) that the pack is activated with, None where it is not."""

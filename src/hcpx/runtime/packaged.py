@@ -1,4 +1,4 @@
-"""In-process handlers of packs that come in Python packages: the entry point group `hcpx.handlers` (Spec 02 section 1)."""
+"""In-process handlers of packs in Python packages: the entry point group `hcpx.handlers` (Spec 02 section 1)."""
 
 from __future__ import annotations
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 
 from hcpx.audit.journal import ChainedJournal, JournalRows
 from hcpx.audit.process import Processes
 from hcpx.hub.hub import Hub
+from hcpx.hub.keychain import Keychain
 from hcpx.hub.minters.vault_secret import VaultSecret
 from hcpx.hub.minting import Minter
 from hcpx.hub.redaction import SecretRedaction
@@ -35,7 +37,7 @@ from hcpx.vocabulary.version import VERSION
 
 from .clock import SystemClock
 from .gate import PipelineGate
-from .trouble_log import TroubleLog
+from .trouble_log import TroubleLog, trouble_path
 
 
 class Adapters(dict[str, Adapter]):
@@ -44,10 +46,13 @@ class Adapters(dict[str, Adapter]):
     def __init__(self, make: Mapping[str, Callable[[], Adapter]]) -> None:
         super().__init__()
         self._make = make
+        self._making = allocate_lock()
 
     def __missing__(self, kind: str) -> Adapter:
-        adapter = self[kind] = self._make[kind]()
-        return adapter
+        with self._making:  # two of them would each let as many calls through as a row allows at once
+            if kind not in self:
+                self[kind] = self._make[kind]()
+        return self[kind]
 
 
 class Parts:
@@ -71,7 +76,7 @@ class Parts:
         self.allow_list = AllowList(database, self.clock)
         self.shelf = Shelf(os.path.join(settings.home, "packs"))
         self.vault = self._vault(VaultRows(database))
-        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, bootstrap_pack(VERSION))
+        self.catalog = Catalog(self.pack_rows, self.overlays, self.shelf, lambda: bootstrap_pack(VERSION))
         self.sessions = LiveSessions(database, self.clock)
         self.grants = LiveGrants(database)
         self.adapters = Adapters(
@@ -97,7 +102,7 @@ class Parts:
             redaction=self.redaction,
             adapters=self.adapters,
             brain=BrainRows(database, self.clock),
-            log=TroubleLog(settings.log or os.path.join(settings.home, "trouble.log")),
+            log=TroubleLog(trouble_path(settings)),
         )
         self.gate = PipelineGate(self.ports)
 
@@ -108,8 +113,8 @@ class Parts:
         return "native-local" if chosen == "native-local" else "sandbox"
 
     def _vault(self, rows: VaultRows) -> Vault:
-        settings = self.settings
-        return Vault(rows, settings.home, settings.vault_key_file, now=self.clock.now)
+        keychain = Keychain(rows, self.settings.home, self.settings.vault_key_file)
+        return Vault(rows, keychain, self.clock.now)
 
     def _minters(self) -> Mapping[str, Minter]:
         minter: Minter = VaultSecret()

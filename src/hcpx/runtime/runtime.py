@@ -10,9 +10,8 @@ import msgspec
 from hcpx.pipeline.outlook import Explanation
 from hcpx.ports import Call, Credential
 from hcpx.settings import Settings, read_settings
-from hcpx.store.create import create, exists
 from hcpx.store.database import Database
-from hcpx.store.errors import Exists
+from hcpx.store.errors import Exists, StoreMissing
 from hcpx.vocabulary.envelope import Payload
 from hcpx.vocabulary.invocation import Cancel, OnOutput
 from hcpx.vocabulary.pack import BOOTSTRAP
@@ -25,6 +24,7 @@ from .parts import Parts
 if TYPE_CHECKING:
     from .books import Books
     from .owner import Owner
+    from .view import View
 
 TENANT = "local"
 """The tenant of a store's owner."""
@@ -40,18 +40,31 @@ class Runtime:
         self.settings = parts.settings
 
     @classmethod
-    def open(cls, *, home: str | None = None, create_missing: bool = False, lasting: bool = False) -> Runtime:
-        """Open the store of the settings, or the one in `home`.
+    def open(
+        cls,
+        *,
+        home: str | None = None,
+        settings: Settings | None = None,
+        create_missing: bool = False,
+        lasting: bool = False,
+    ) -> Runtime:
+        """Open the store of the settings (by default those of the environment), or the one in `home`.
 
         With `create_missing` a store that is not there is made, since first use needs no ceremony; a reading command
-        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and `StoreUnavailable` with the way out in its message.
+        never does that. `lasting` is for a process whose calls may come in bursts. Raises `BadSettings`, and
+        `StoreUnavailable` with the way out in its message.
         """
-        settings = read_settings()
+        settings = settings if settings is not None else read_settings()
         if home is not None:
             settings = msgspec.structs.replace(settings, home=home)
-        if create_missing and not exists(settings.home):
+        try:
+            database = Database.open(settings.home)
+        except StoreMissing:
+            if not create_missing:
+                raise
             _create(settings)
-        return cls(Parts(settings, Database.open(settings.home), lasting=lasting))
+            database = Database.open(settings.home)
+        return cls(Parts(settings, database, lasting=lasting))
 
     def execute(
         self,
@@ -126,6 +139,13 @@ class Runtime:
 
         return Books(self._parts)
 
+    def view(self, token: str | None) -> View | None:
+        """Return what the session of a token, or the owner, may see; None where no live session is behind it."""
+        from .view import View
+
+        session = self.session(token)
+        return None if session is None else View(self._parts, session)
+
     def close(self) -> None:
         """Close the store. Raises `AuditUnavailable` where what waits to be recorded cannot be."""
         try:
@@ -138,6 +158,8 @@ class Runtime:
 
 
 def _create(settings: Settings) -> None:
+    from hcpx.store.create import create
+
     try:
         create(settings.home, TENANT, _owner_principal(), SystemClock())
     except Exists:
@@ -153,7 +175,5 @@ def _owner_principal() -> str:
         login = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         login = ""
-    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip(
-        "._@-"
-    )
+    name = "".join(sign for sign in login if sign.isascii() and (sign.isalnum() or sign in "._@-")).lstrip("._@-")
     return f"user:{name or 'owner'}"

@@ -47,9 +47,7 @@ class Capture:
         for fd in self._streams:
             self._poll.register(fd, select.POLLIN)
 
-    def until_end(
-        self, pidfd: int, deadline: float, wake: int = -1, tick: Callable[[], None] | None = None
-    ) -> Event:
+    def until_end(self, pidfd: int, deadline: float, wake: int = -1, tick: Callable[[], None] | None = None) -> Event:
         """Drain until the process ends, the monotonic `deadline` is past or `wake` is written to.
 
         `tick` is called about once a second.

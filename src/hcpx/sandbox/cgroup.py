@@ -8,6 +8,7 @@ below it, so there the new group is made beside our own, where the folder above 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 
@@ -16,6 +17,7 @@ import msgspec
 from hcpx.vocabulary.policy import Limits
 
 PIDS, MEMORY = "pids", "memory"
+_numbers = itertools.count(1)
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -93,10 +95,15 @@ def _inside(point: str, root: str, path: str) -> str:
     return point if below in {"", "/"} or below.startswith("/..") else point + "/" + below.strip("/")
 
 
+def new_name() -> str:
+    """Return a name that this process gives to no other tree, whatever threads and runtimes it holds."""
+    return str(next(_numbers))
+
+
 def _works(site: Site) -> bool:
     """Try the site out: make a group, set every bound, remove it."""
     try:
-        made = make(Sites((site,)), "try", Limits())
+        made = make(Sites((site,)), new_name(), Limits())
     except OSError:
         return False
     return not made.remove()

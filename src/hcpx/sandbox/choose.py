@@ -46,9 +46,7 @@ def choose(mode: Mode, places: Places, kinds: tuple[str, ...] = KINDS) -> Backen
 
         return Native(os.path.join(places.state, "native"))
     if sys.platform != "linux":
-        return NotStarted(
-            "sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local"
-        )
+        return NotStarted("sandbox_unavailable", "isolation needs Linux: hcpx config set sandbox native-local")
     janitor.sweep(places.state)
     places = Places(places.state, tuple(os.path.realpath(folder) for folder in places.private))
     proof = selftest.recall(places.proof, _key(kinds))

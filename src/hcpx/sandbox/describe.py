@@ -26,17 +26,11 @@ class Fact(msgspec.Struct, frozen=True):
 def describe(mode: Mode, places: Places) -> tuple[Fact, ...]:
     """Return the facts for the operator's mode; proves the backend where that was not done since boot."""
     if mode == "native-local":
-        detail = (
-            "native-local: no isolation; allow-list, clean environment, limits and the end of the tree hold"
-        )
+        detail = "native-local: no isolation; allow-list, clean environment, limits and the end of the tree hold"
         return (Fact("sandbox", ok=True, detail=detail, fix="hcpx config set sandbox sandbox"),)
     chosen = choose(mode, places)
     if isinstance(chosen, NotStarted):
-        return (
-            Fact(
-                "sandbox", ok=False, detail=f"unavailable: {chosen.why}", fix=namespaces_refused() or INSTALL
-            ),
-        )
+        return (Fact("sandbox", ok=False, detail=f"unavailable: {chosen.why}", fix=namespaces_refused() or INSTALL),)
     proof = selftest.read(places.proof)
     facts = [_landlock()] if chosen.name == "landlock" else [_bubblewrap(proof)]
     return (*facts, _memory(), _processes(chosen.name))
@@ -46,16 +40,12 @@ def _bubblewrap(proof: selftest.Proof | None) -> Fact:
     detail = "bubblewrap with seccomp, proven since boot: own files, processes, network and names"
     if proof is None:
         return Fact("sandbox", ok=True, detail=detail)
-    detail = (
-        f"bubblewrap {proof.version} with seccomp, proven since boot: own files, processes, network and names"
-    )
+    detail = f"bubblewrap {proof.version} with seccomp, proven since boot: own files, processes, network and names"
     if not proof.proc:
         detail += "; without /proc, which this container masks"
     older = tuple(int(part) for part in proof.version.split(".")[:2] if part.isdigit()) < _FIXED_IN
     fix = (
-        "upgrade bubblewrap to 0.12 or newer (a folder-making fault of older ones is never in our way)"
-        if older
-        else ""
+        "upgrade bubblewrap to 0.12 or newer (a folder-making fault of older ones is never in our way)" if older else ""
     )
     return Fact("sandbox", ok=True, detail=detail, fix=fix)
 

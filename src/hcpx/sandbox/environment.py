@@ -9,11 +9,7 @@ class Environments:
     """Makes environments; of the runtime's own variables only the locale's and `TZ` go in."""
 
     def __init__(self, search_path: str, variables: Mapping[str, str]) -> None:
-        locale = {
-            name: value
-            for name, value in variables.items()
-            if name in ("LANG", "TZ") or name.startswith("LC_")
-        }
+        locale = {name: value for name, value in variables.items() if name in ("LANG", "TZ") or name.startswith("LC_")}
         self._base = {"PATH": search_path, **locale, "TERM": "dumb", "NO_COLOR": "1"}
 
     def of(

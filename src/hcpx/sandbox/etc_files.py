@@ -24,11 +24,7 @@ class EtcFiles:
     def _content(self, name: str) -> bytes | None:
         try:
             found = os.stat(f"/etc/{name}")
-            if (
-                not stat.S_ISREG(found.st_mode)
-                or not found.st_mode & stat.S_IROTH
-                or found.st_size > _LARGEST
-            ):
+            if not stat.S_ISREG(found.st_mode) or not found.st_mode & stat.S_IROTH or found.st_size > _LARGEST:
                 return None
             stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
             known = self._known.get(name)

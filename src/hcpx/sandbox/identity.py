@@ -59,10 +59,7 @@ def in_user_namespace() -> bool:
 def _map() -> list[tuple[int, int, int]]:
     """Return the user namespace's map: first id inside, first id outside, how many."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
-        return [
-            (int(first), int(outside), int(count))
-            for first, outside, count in (line.split() for line in file)
-        ]
+        return [(int(first), int(outside), int(count)) for first, outside, count in (line.split() for line in file)]
 
 
 def of(place: Place, directory: int, nobody: int) -> Identity:
@@ -75,9 +72,7 @@ def of(place: Place, directory: int, nobody: int) -> Identity:
     if uid != 0:
         return Identity(uid, os.getegid())
     if nobody < 0:
-        return Identity(
-            uid, os.getegid(), is_root=any(outside == 0 for first, outside, _ in _map() if first == 0)
-        )
+        return Identity(uid, os.getegid(), is_root=any(outside == 0 for first, outside, _ in _map() if first == 0))
     if place.private or place.pack:
         return Identity(nobody, nobody, drop=True)
     owner = os.fstat(directory)

@@ -100,9 +100,7 @@ class Programs:
         if file is None or self._allowed(name) != file.real:
             return NotFound()
         if not _is_safe(file):
-            return NotFound(
-                hint=f"{name} or a folder on the way to it can be changed by anybody: forbid that"
-            )
+            return NotFound(hint=f"{name} or a folder on the way to it can be changed by anybody: forbid that")
         return self._sound(file, path)
 
     def _sound(self, file: _File, name: str) -> Found | NotFound:

@@ -22,9 +22,7 @@ _CHUNK: Final = 64 * 1024
 _CONNECT_S: Final = 20.0
 _HEAD_S: Final = 30.0
 _AT_ONCE: Final = 128
-_OURS: Final = frozenset(
-    {b"host", b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te"}
-)
+_OURS: Final = frozenset({b"host", b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te"})
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -135,9 +133,7 @@ class Proxy:
             raise _Refused("502 Bad Gateway", Decision(host, port, "its name cannot be resolved")) from None
         usable = [address for address in addresses if self._allowed.reaches(address, port)]
         if not usable:
-            raise _Refused(
-                "403 Forbidden", Decision(host, port, "its address is not public and not on the list")
-            )
+            raise _Refused("403 Forbidden", Decision(host, port, "its address is not public and not on the list"))
         for address in usable:
             with contextlib.suppress(OSError):
                 return socket.create_connection((address, port), timeout=_CONNECT_S)
@@ -171,11 +167,7 @@ def _target(line: bytes) -> tuple[str, int, bytes | None]:
     scheme, _, behind = uri.partition(b"://")
     authority, slash, path = behind.partition(b"/")
     is_plain = method != b"CONNECT"
-    if (
-        not version.startswith(b"HTTP/1.")
-        or line.count(b" ") != 2
-        or (is_plain and scheme.lower() != b"http")
-    ):
+    if not version.startswith(b"HTTP/1.") or line.count(b" ") != 2 or (is_plain and scheme.lower() != b"http"):
         raise _Refused("400 Bad Request")
     try:
         host, port = split((authority if is_plain else uri).decode("ascii"), 80 if is_plain else 443)

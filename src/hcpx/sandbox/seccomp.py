@@ -56,15 +56,11 @@ def assemble(machine: Machine, *, namespaces: bool = True) -> bytes:
     for table, error in ((syscalls.REFUSED, errno.EPERM), (syscalls.ABSENT, errno.ENOSYS)):
         for numbers in table.values():
             code += _if_equal(numbers[column], _refuse(error))
-    code += _if_equal(
-        syscalls.CLONE[column], _argument(0) + _if_bits(_NEW_NAMESPACES, _refuse(errno.EPERM)) + _allow()
-    )
+    code += _if_equal(syscalls.CLONE[column], _argument(0) + _if_bits(_NEW_NAMESPACES, _refuse(errno.EPERM)) + _allow())
     for *numbers, index in syscalls.SET_ID.values():
         code += _if_equal(numbers[column], _mode_rule(index))
     for *numbers, index in syscalls.OPEN.values():
-        code += _if_equal(
-            numbers[column], _argument(index) + _if_bits(_MAKES_FILE, _mode_rule(index + 1)) + _allow()
-        )
+        code += _if_equal(numbers[column], _argument(index) + _if_bits(_MAKES_FILE, _mode_rule(index + 1)) + _allow())
     code += _if_equal(syscalls.IOCTL[column], _terminal_rule())
     code += _if_equal(syscalls.SOCKET[column], _socket_rule())
     code += _if_equal(syscalls.SOCKETPAIR[column], _socketpair_rule())
@@ -78,9 +74,7 @@ def _without_namespaces(column: int) -> bytes:
     )
     for *numbers, index in syscalls.ONLY_ITSELF.values():
         code += _if_equal(numbers[column], _only(index, (0,), errno.EPERM) + _allow())
-    no_path = b"".join(
-        _load(_FIRST_ARGUMENT + 8 + half) + _unless_equal(0, _refuse(errno.EPERM)) for half in (0, 4)
-    )
+    no_path = b"".join(_load(_FIRST_ARGUMENT + 8 + half) + _unless_equal(0, _refuse(errno.EPERM)) for half in (0, 4))
     code += _if_equal(syscalls.UTIMENSAT[column], no_path + _allow())
     return code + _if_equal(syscalls.SOCKET[column], _refuse(errno.EAFNOSUPPORT))
 

@@ -101,9 +101,7 @@ def _probed(backend: Backend, workspace: str, planted: str, *, proc: bool) -> st
     if not proc:
         return None if told == ["end"] else "the probe did not come to its end"
     # Without namespaces, one who is not root cannot shrink the set that exec would draw from.
-    wanted = (
-        _WANTED if backend.name != "landlock" else {line for line in _WANTED if not line.startswith("CapBnd")}
-    )
+    wanted = _WANTED if backend.name != "landlock" else {line for line in _WANTED if not line.startswith("CapBnd")}
     missing = sorted(wanted - set(told))
     if missing:
         return f"not as it must be: {', '.join(missing)}"

@@ -167,9 +167,7 @@ class _Failure(msgspec.Struct, frozen=True):
     of_directory: bool
 
 
-def _fork_exec(
-    command: Command, argv: list[bytes], env: list[bytes], streams: tuple[int, int, int]
-) -> int | _Failure:
+def _fork_exec(command: Command, argv: list[bytes], env: list[bytes], streams: tuple[int, int, int]) -> int | _Failure:
     """Start a process by the primitive beneath `subprocess`: vfork, whatever the size of this process.
 
     `subprocess` costs a twentieth of a small program's whole life, and ten times that to be imported.

@@ -44,9 +44,7 @@ class Tree:
             return
         self._tag.put_on(self._leader)
         tried: set[int] = set()
-        while early := [
-            row for row in self._members(proc.born_since(self._leader)) if self._is_early(row, tried)
-        ]:
+        while early := [row for row in self._members(proc.born_since(self._leader)) if self._is_early(row, tried)]:
             for row in early:
                 tried.add(row.pid)
                 put_on(row.pid)

@@ -27,8 +27,7 @@ ETC_FILES: Final = (
 )  # fmt: skip
 """Small public files of /etc, which are quicker to copy than to mount."""
 MADE: Final = {
-    "passwd": b"sandbox:x:1000:1000::/home/sandbox:/bin/sh\n"
-    b"nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
+    "passwd": b"sandbox:x:1000:1000::/home/sandbox:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
     "group": b"sandbox:x:1000:\nnogroup:x:65534:\n",
     "nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
     "hosts": b"127.0.0.1 localhost\n::1 localhost\n",

@@ -126,9 +126,7 @@ def _why(problem: OSError, path: str) -> str:
     if problem.errno == errno.ENOENT:
         return GONE
     if problem.errno in (errno.ENOTDIR, errno.ELOOP):
-        return (
-            "working directory is a symlink" if os.path.islink(path) else "working directory is no directory"
-        )
+        return "working directory is a symlink" if os.path.islink(path) else "working directory is no directory"
     return f"working directory: {os.strerror(problem.errno or 0)}"
 
 
@@ -143,7 +141,5 @@ def _again(project: OpenDirectory | None) -> Folder:
 
 def _digest(owner: tuple[str, str, str]) -> str:
     """Name a private folder: ids never become parts of a path, and no two owners meet."""
-    parts = b"".join(
-        b"%d:%s" % (len(raw), raw) for raw in (part.encode("utf-8", "surrogatepass") for part in owner)
-    )
+    parts = b"".join(b"%d:%s" % (len(raw), raw) for raw in (part.encode("utf-8", "surrogatepass") for part in owner))
     return sha256(parts).hexdigest()[:32]

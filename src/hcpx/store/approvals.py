@@ -100,8 +100,7 @@ class ApprovalRows:
             if row is None or not _is_granted(self._read(row), now):
                 return False
         return all(
-            self._database.run(queries.APPROVAL_USE, (audit_id, approval_id)) == 1
-            for approval_id in approval_ids
+            self._database.run(queries.APPROVAL_USE, (audit_id, approval_id)) == 1 for approval_id in approval_ids
         )
 
     def give_back(self, audit_id: str) -> None:

@@ -28,7 +28,7 @@ class Chains:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._numbers: dict[str, int] = {}
-        """The numbers of the chains whose heads were read; a chain keeps its number."""
+        """The numbers of the chains, right within a transaction, since that reads the head first."""
 
     def head(self, tenant: str) -> ChainHead | None:
         """Return where the tenant's chain ends, or None where it has not begun."""
@@ -44,7 +44,7 @@ class Chains:
         number = self._numbers.get(tenant)
         if number is None:
             values = (tenant, link.seq, link.hash, link.at, link.at)
-            number = self._database.insert(queries.CHAIN_BEGIN, values)
+            number = self._numbers[tenant] = self._database.insert(queries.CHAIN_BEGIN, values)
         else:
             self._database.run(queries.CHAIN_MOVE, (link.seq, link.hash, link.at, number))
         place = number * _RANGE + link.seq
@@ -60,14 +60,16 @@ class Chains:
         return [row[0] for row in self._database.all(queries.CHAINS)]
 
     @contextmanager
-    def forward(self, tenant: str) -> Generator[tuple[ChainHead, Iterator[ChainedRecord]]]:
-        """Walk a chain from its first record on, with the head that the store keeps beside it."""
+    def forward(self, tenant: str, last: int | None = None) -> Generator[tuple[ChainHead, Iterator[ChainedRecord]]]:
+        """Walk a chain, or its `last` records, to its end, with the head that the store keeps beside it."""
         with self._database.snapshot() as sql:
             row = sql.execute(queries.CHAIN, (tenant,)).fetchone()
             if row is None:
                 yield ChainHead(0, b""), iter(())
             else:
-                cursor = sql.execute(queries.RECORDS_FORWARD, _range(row[0]))
+                first, end = _range(row[0])
+                begin = first if last is None else max(first, first + row[1] - last + 1)
+                cursor = sql.execute(queries.RECORDS_FORWARD, (begin, end))
                 yield ChainHead(row[1], row[2]), map(_read, cursor)
 
     @contextmanager

@@ -139,9 +139,7 @@ def _check_file(found: os.stat_result, path: str) -> None:
 
 def _check_rights(found: os.stat_result, path: str, mode: str) -> None:
     if found.st_uid != os.geteuid():
-        raise StoreUnavailable(
-            f"{path} belongs to another user (uid {found.st_uid}); only the owner may use it"
-        )
+        raise StoreUnavailable(f"{path} belongs to another user (uid {found.st_uid}); only the owner may use it")
     if found.st_mode & _OTHERS:
         raise StoreUnavailable(f"{path} is open to other users; run: chmod {mode} {path}")
 

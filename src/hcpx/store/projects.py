@@ -26,9 +26,7 @@ class Projects:
         """Register a directory by its real path. Raises `Refused`, `NotFound` for no directory, `Exists`."""
         checked_tenant(tenant)
         if not is_scope_id(project_id):
-            raise Refused(
-                f"{project_id!r} is no project id: lower-case letters, digits and single dashes, at most 64"
-            )
+            raise Refused(f"{project_id!r} is no project id: lower-case letters, digits and single dashes, at most 64")
         real = _real_directory(directory)
         with self._database.changing():
             self._principals.admit(tenant)

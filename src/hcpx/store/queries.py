@@ -15,8 +15,7 @@ BEGIN_LOG: Final = "UPDATE counter SET wal_starts = wal_starts + 1 WHERE id = 1"
 TENANT_ADD: Final = "INSERT INTO tenants (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
 TENANTS: Final = "SELECT id FROM tenants ORDER BY id"
 PRINCIPAL_ADD: Final = (
-    "INSERT INTO principals (tenant, id, enabled, created_at) VALUES (?, ?, 1, ?)"
-    " ON CONFLICT (tenant, id) DO NOTHING"
+    "INSERT INTO principals (tenant, id, enabled, created_at) VALUES (?, ?, 1, ?) ON CONFLICT (tenant, id) DO NOTHING"
 )
 PRINCIPALS: Final = "SELECT id, enabled, created_at FROM principals WHERE tenant = ? ORDER BY id"
 PRINCIPAL_ENABLE: Final = "UPDATE principals SET enabled = ? WHERE tenant = ? AND id = ?"
@@ -88,16 +87,13 @@ GRANT_ADD: Final = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 GRANTS_MATCHING: Final = (
-    "SELECT id, verb_keys FROM grants"
-    " WHERE tenant = ? AND principal = ? AND capability = ? AND pack_id = ? ORDER BY id"
+    "SELECT id, verb_keys FROM grants WHERE tenant = ? AND principal = ? AND capability = ? AND pack_id = ? ORDER BY id"
 )
 GRANT_REMOVE: Final = "DELETE FROM grants WHERE id = ?"
 
 # --- packs, overlays, allow-list, settings ---------------------------------------------------------------
 
-_PACK: Final = (
-    "SELECT tenant, pack_id, version, title, digest, root, linked, compiled, installed_at FROM packs"
-)
+_PACK: Final = "SELECT tenant, pack_id, version, title, digest, root, linked, compiled, installed_at FROM packs"
 PACK: Final = f"{_PACK} WHERE tenant = ? AND pack_id = ?"
 PACKS: Final = f"{_PACK} WHERE tenant = ? ORDER BY pack_id"
 PACK_PUT: Final = (
@@ -109,12 +105,8 @@ PACK_PUT: Final = (
 PACK_REMOVE: Final = "DELETE FROM packs WHERE tenant = ? AND pack_id = ?"
 PACK_ROOTS: Final = "SELECT DISTINCT root FROM packs WHERE NOT linked ORDER BY root"
 
-OVERLAYS_OF: Final = (
-    "SELECT verb_key, overlay FROM overlays WHERE tenant = ? AND pack_id = ? ORDER BY verb_key"
-)
-OVERLAYS: Final = (
-    "SELECT pack_id, verb_key, overlay FROM overlays WHERE tenant = ? ORDER BY pack_id, verb_key"
-)
+OVERLAYS_OF: Final = "SELECT verb_key, overlay FROM overlays WHERE tenant = ? AND pack_id = ? ORDER BY verb_key"
+OVERLAYS: Final = "SELECT pack_id, verb_key, overlay FROM overlays WHERE tenant = ? ORDER BY pack_id, verb_key"
 OVERLAY: Final = "SELECT overlay FROM overlays WHERE tenant = ? AND pack_id = ? AND verb_key = ?"
 OVERLAY_PUT: Final = (
     "INSERT INTO overlays (tenant, pack_id, verb_key, overlay, updated_at) VALUES (?, ?, ?, ?, ?)"
@@ -150,8 +142,7 @@ VAULT_PUT: Final = (
 VAULT_REMOVE: Final = "DELETE FROM secrets WHERE tenant = ? AND principal = ? AND pack_id = ? AND family = ?"
 VAULT_META: Final = "SELECT value FROM vault_meta WHERE name = ?"
 VAULT_META_PUT: Final = (
-    "INSERT INTO vault_meta (name, value) VALUES (?, ?)"
-    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    "INSERT INTO vault_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 )
 VAULT_META_ADD: Final = "INSERT INTO vault_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
 
@@ -165,9 +156,7 @@ APPROVAL_WAITING: Final = (
     " ORDER BY state = 'pending', created_at, id LIMIT 1"
 )
 APPROVALS: Final = f"{_APPROVAL} WHERE tenant = ? ORDER BY created_at DESC, id DESC LIMIT ?"
-APPROVALS_OPEN: Final = (
-    f"{_APPROVAL} WHERE tenant = ? AND state = 'pending' AND expires_at > ? ORDER BY created_at, id"
-)
+APPROVALS_OPEN: Final = f"{_APPROVAL} WHERE tenant = ? AND state = 'pending' AND expires_at > ? ORDER BY created_at, id"
 APPROVAL_ADD: Final = (
     "INSERT INTO approvals (id, tenant, digest, state, ask, created_at, expires_at)"
     " VALUES (?, ?, ?, 'pending', ?, ?, ?)"
@@ -178,18 +167,13 @@ APPROVAL_USE: Final = "UPDATE approvals SET state = 'used', used_by = ? WHERE id
 APPROVALS_GIVE_BACK: Final = (
     "UPDATE approvals SET state = 'pending', used_by = NULL WHERE used_by = ? AND state = 'used'"
 )
-DECISIONS: Final = (
-    "SELECT principal, verdict, at, reason FROM decisions WHERE approval = ? ORDER BY at, principal"
-)
-DECISION_ADD: Final = (
-    "INSERT INTO decisions (approval, principal, verdict, at, reason) VALUES (?, ?, ?, ?, ?)"
-)
+DECISIONS: Final = "SELECT principal, verdict, at, reason FROM decisions WHERE approval = ? ORDER BY at, principal"
+DECISION_ADD: Final = "INSERT INTO decisions (approval, principal, verdict, at, reason) VALUES (?, ?, ?, ?, ?)"
 
 # --- idempotency -----------------------------------------------------------------------------------------
 
 KEY: Final = (
-    "SELECT digest, audit_id, holder, at, result FROM idempotency_keys"
-    " WHERE tenant = ? AND principal = ? AND key = ?"
+    "SELECT digest, audit_id, holder, at, result FROM idempotency_keys WHERE tenant = ? AND principal = ? AND key = ?"
 )
 KEY_RESERVE: Final = (
     "INSERT INTO idempotency_keys (tenant, principal, key, digest, audit_id, holder, at, result)"
@@ -206,8 +190,7 @@ KEY_FINISH: Final = (
     " WHERE tenant = ? AND principal = ? AND key = ? AND audit_id = ? AND result IS NULL"
 )
 KEY_FREE: Final = (
-    "DELETE FROM idempotency_keys"
-    " WHERE tenant = ? AND principal = ? AND key = ? AND audit_id = ? AND result IS NULL"
+    "DELETE FROM idempotency_keys WHERE tenant = ? AND principal = ? AND key = ? AND audit_id = ? AND result IS NULL"
 )
 
 # --- the audit -------------------------------------------------------------------------------------------
@@ -216,18 +199,14 @@ CHAIN: Final = "SELECT id, seq, hash FROM chains WHERE tenant = ?"
 CHAINS: Final = "SELECT tenant FROM chains ORDER BY id"
 CHAIN_NAMES: Final = "SELECT id, tenant FROM chains"
 CHAIN_BEGIN: Final = "INSERT INTO chains (tenant, seq, hash, low, high) VALUES (?, ?, ?, ?, ?)"
-CHAIN_MOVE: Final = (
-    "UPDATE chains SET seq = ?1, hash = ?2, low = min(low, ?3), high = max(high, ?3) WHERE id = ?4"
-)
+CHAIN_MOVE: Final = "UPDATE chains SET seq = ?1, hash = ?2, low = min(low, ?3), high = max(high, ?3) WHERE id = ?4"
 BLOCK_ADD: Final = (
     "INSERT INTO audit_blocks (chain, last, low, high) SELECT id, seq, low, high FROM chains WHERE id = ?"
 )
 BLOCK_BEGIN: Final = "UPDATE chains SET low = '~', high = '' WHERE id = ?"
 BLOCK_LAST: Final = "SELECT max(last) FROM audit_blocks WHERE chain = ?"
 # The text is bound as bytes and kept as text, so that people can read it with any tool.
-RECORD_ADD: Final = (
-    "INSERT INTO audit (place, audit_id, at, hash, record) VALUES (?, ?, ?, ?, CAST(? AS TEXT))"
-)
+RECORD_ADD: Final = "INSERT INTO audit (place, audit_id, at, hash, record) VALUES (?, ?, ?, ?, CAST(? AS TEXT))"
 _RECORD: Final = "SELECT a.place, a.hash, CAST(a.record AS BLOB), a.audit_id, a.at FROM"
 RECORDS_FORWARD: Final = f"{_RECORD} audit a WHERE a.place BETWEEN ? AND ? ORDER BY a.place"
 RECORDS_BACKWARD: Final = f"{_RECORD} audit a WHERE a.place BETWEEN ? AND ? ORDER BY a.place DESC"
@@ -262,9 +241,7 @@ BRAIN_ADD: Final = (
     " (tenant, project, audit_id, at, principal, actor, session, pack_id, verb_key, size, result)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_BRAIN: Final = (
-    "SELECT tenant, project, audit_id, at, principal, actor, session, pack_id, verb_key, size FROM brain"
-)
+_BRAIN: Final = "SELECT tenant, project, audit_id, at, principal, actor, session, pack_id, verb_key, size FROM brain"
 BRAIN: Final = f"{_BRAIN} WHERE tenant = ? AND project = ? ORDER BY n DESC LIMIT ?"
 BRAIN_SHOW: Final = (
     "SELECT tenant, project, audit_id, at, principal, actor, session, pack_id, verb_key, size, result"
@@ -274,8 +251,7 @@ BRAIN_REMOVE: Final = "DELETE FROM brain WHERE tenant = ? AND audit_id = ?"
 
 _SIGNAL: Final = "SELECT n, id, at, tenant, pack_id, key, level, text, data, ttl_s FROM signals"
 SIGNAL_ADD: Final = (
-    "INSERT INTO signals (id, at, tenant, pack_id, key, level, text, data, ttl_s)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO signals (id, at, tenant, pack_id, key, level, text, data, ttl_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 SIGNALS_AFTER: Final = f"{_SIGNAL} WHERE tenant = ? AND n > ? ORDER BY n LIMIT ?"
 SIGNALS_NEWEST: Final = f"{_SIGNAL} WHERE tenant = ? ORDER BY n DESC LIMIT ?"

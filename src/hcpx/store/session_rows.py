@@ -112,9 +112,7 @@ class SessionRows:
     def _check_project(self, asked: NewSession) -> None:
         known = [row[0] for row in self._database.all(queries.PROJECTS, (asked.tenant,))]
         if asked.project is not None and asked.project not in known:
-            raise NotFound(
-                f"no project {asked.project} in tenant {asked.tenant}; run: hcpx project add ID DIR"
-            )
+            raise NotFound(f"no project {asked.project} in tenant {asked.tenant}; run: hcpx project add ID DIR")
 
     def list(self, tenant: str) -> Sequence[SessionRow]:
         """Return the sessions of a tenant, ended ones too."""

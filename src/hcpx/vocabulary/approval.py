@@ -53,6 +53,4 @@ def own_call(approval: Approval, session: Session) -> bool:
     A session with an actor decides on nothing: nobody can tell whose word it is.
     """
     stands_for = {session.principal, session.actor} - {None}
-    return session.actor is not None or not stands_for.isdisjoint(
-        {approval.ask.principal, approval.ask.actor}
-    )
+    return session.actor is not None or not stands_for.isdisjoint({approval.ask.principal, approval.ask.actor})

@@ -40,6 +40,4 @@ def errors(findings: tuple[Finding, ...] | list[Finding]) -> tuple[Finding, ...]
 
 def in_order(findings: tuple[Finding, ...] | list[Finding]) -> tuple[Finding, ...]:
     """Return the findings sorted by place, each once."""
-    return tuple(
-        sorted(set(findings), key=lambda one: (one.file, one.line, one.column, one.code, one.message))
-    )
+    return tuple(sorted(set(findings), key=lambda one: (one.file, one.line, one.column, one.code, one.message)))

@@ -83,9 +83,7 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
-_strict = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int
-)
+_strict = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int)
 _plain = json.JSONDecoder(parse_constant=_constant, parse_float=_float, parse_int=_int)
 
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from types import FrameType
+from typing import cast
 
 from hcpx.runtime import BadSettings, Runtime, StoreUnavailable
 from hcpx.vocabulary.denial import deny
@@ -15,7 +16,7 @@ from hcpx.vocabulary.result import Result
 
 from .exec_line import USAGE, ExecLine, UsageError, read_line, wants_json
 from .pairs import read_object, read_pairs
-from .statuses import exit_status, failure, quiet_pipe, usage_failure
+from .statuses import exit_status, failure, quiet_pipe, unwritten, usage_failure
 
 
 def main(words: list[str]) -> int:
@@ -32,6 +33,12 @@ def main(words: list[str]) -> int:
         return failure(deny("store_unavailable", why=str(trouble)), as_json=as_json)
     except BrokenPipeError:
         return quiet_pipe()
+    except OSError as trouble:
+        return failure(unwritten(trouble), as_json=as_json)
+    except Exception as bug:  # noqa: BLE001 -- the outermost guard of the face: a bug is an id, never a trace
+        from hcpx.runtime.trouble_log import report
+
+        return failure(deny("internal", id=report(bug)), as_json=as_json)
     return status
 
 
@@ -118,8 +125,8 @@ def _agreed(runtime: Runtime, token: str | None, line: ExecLine, payload: Payloa
         if explanation.target is not None and explanation.target.session.actor is None:
             from .question import agreed
 
-            args = payload["args"]
-            if isinstance(args, dict) and agreed(explanation, args):
+            args = cast("dict[str, object]", payload["args"])
+            if agreed(explanation, args):
                 payload = payload | {"args": args | {"confirm": True}}
                 result = _called(runtime, token, line, payload, live)
     if result.code == "approval_required" and line.wait_approval_s is not None:

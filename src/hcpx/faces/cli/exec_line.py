@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 USAGE = """\
@@ -25,8 +27,8 @@ options:
   -h, --help              show this text
 """
 
-_VALUED = ("--session", "--args-json", "--idempotency-key", "--request-id", "--wait-approval")
-_FLAGS = ("--json", "--mock", "--explain", "--native-local", "--help")
+VALUED = ("--session", "--args-json", "--idempotency-key", "--request-id", "--wait-approval")
+FLAGS = ("--json", "--mock", "--explain", "--native-local", "--help")
 
 
 class UsageError(Exception):
@@ -113,17 +115,17 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:place], words[place + 1 :]
 
 
-def _option(word: str, rest: object) -> tuple[str, str | bool]:
+def _option(word: str, rest: Iterator[str]) -> tuple[str, str | bool]:
     name, equals, value = word.partition("=")
     if word == "-h":
         return "--help", True
-    if name in _FLAGS and not equals:
+    if name in FLAGS and not equals:
         return name, True
-    if name not in _VALUED:
+    if name not in VALUED:
         raise UsageError(f"unknown option {name}; args of the command go behind --")
     if equals:
         return name, value
-    following = next(rest, None)  # type: ignore[call-overload]
+    following = next(rest, None)
     if following is None:
         raise UsageError(f"{name} needs a value")
     return name, following

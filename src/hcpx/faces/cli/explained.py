@@ -54,6 +54,4 @@ def _print(explanation: Explanation) -> None:
         sys.stdout.write("argv:\n" + "".join(f"  {visible(repr(token))}\n" for token in explanation.argv))
     if explanation.enforced is not None:
         held = explanation.enforced
-        sys.stdout.write(
-            f"sandbox: {held.sandbox}; network: {held.network}; writable: {', '.join(held.writable)}\n"
-        )
+        sys.stdout.write(f"sandbox: {held.sandbox}; network: {held.network}; writable: {', '.join(held.writable)}\n")

@@ -16,9 +16,7 @@ Reader = Callable[[str], str]
 """Reads a file by name, `-` being stdin; raises OSError or UnicodeDecodeError."""
 
 
-def read_pairs(
-    words: tuple[str, ...], takes_text: Mapping[str, bool] | None, read: Reader
-) -> dict[str, object]:
+def read_pairs(words: tuple[str, ...], takes_text: Mapping[str, bool] | None, read: Reader) -> dict[str, object]:
     """Read the words behind `--`, or raise `UsageError`.
 
     `takes_text` says for each declared arg whether its schema admits a string; None: nothing is declared.

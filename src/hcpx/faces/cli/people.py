@@ -56,12 +56,17 @@ def print_value(value: object) -> None:
 
 
 def print_table(rows: list[dict[str, object]]) -> None:
-    """Print rows that share their keys as columns; plain text, wide as it needs to be."""
+    """Print rows as columns: drawn with rich on a terminal, else as plain lines, wide as they need to be."""
     if not rows:
         sys.stdout.write("nothing\n")
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    if sys.stdout.isatty():
+        from .terminal import draw_table
+
+        draw_table(names, cells)
+        return
     widths = [max(len(line[place]) for line in [names, *cells]) for place in range(len(names))]
     for line in [names, *cells]:
         padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -86,6 +91,11 @@ def _cell(value: object) -> str:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def plain(text: str) -> str:
+    """Return text that sends no control codes, however it was stored; line breaks and tabs stay."""
+    return visible(text)
 
 
 def _plain(text: str, stream: TextIO) -> str:

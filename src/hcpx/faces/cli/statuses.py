@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from hcpx.vocabulary.denial import CATALOGUE, Denial, deny
 from hcpx.vocabulary.json_text import encode
@@ -24,18 +25,37 @@ def exit_status(result: Result) -> int:
     return result.exit_code if isinstance(result.exit_code, int) and result.exit_code else 1
 
 
-def failure(denial: Denial, *, as_json: bool) -> int:
-    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status."""
-    if as_json:
-        body = {"ok": False, "code": denial.code, "error": denial.error}
-        sys.stdout.buffer.write(encode(body if denial.hint is None else body | {"hint": denial.hint}) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
+def failure(denial: Denial, *, as_json: bool, details: Mapping[str, object] | None = None) -> int:
+    """Print what stopped a command line, JSON on stdout or for people on stderr; return the status.
+
+    `details` are further fields of the JSON.
+    """
+    if not as_json or not _printed(denial, details or {}):
         sys.stderr.write(f"hcpx: {denial.error}\n")
         if denial.hint is not None:
             sys.stderr.write(f"hint: {denial.hint}\n")
     status = CATALOGUE[denial.code].exit
     return status if status is not None else 1
+
+
+def _printed(denial: Denial, details: Mapping[str, object]) -> bool:
+    """Print a denial as JSON; False where stdout takes nothing any more though somebody reads it."""
+    body: dict[str, object] = {"ok": False, "code": denial.code, "error": denial.error}
+    if denial.hint is not None:
+        body["hint"] = denial.hint
+    try:
+        sys.stdout.buffer.write(encode(body | dict(details)) + b"\n")
+        sys.stdout.buffer.flush()
+    except OSError as trouble:
+        quiet_pipe()
+        return isinstance(trouble, BrokenPipeError)
+    return True
+
+
+def unwritten(trouble: OSError) -> Denial:
+    """Return what a refusal of the system means here, such as a full disk behind stdout."""
+    name = f"{trouble.filename!r}: " if trouble.filename is not None else ""
+    return deny("store_unavailable", why=f"{name}{(trouble.strerror or 'unknown error').lower()}")
 
 
 def usage_failure(what: str, *, as_json: bool, hint: str = "hcpx --help") -> int:

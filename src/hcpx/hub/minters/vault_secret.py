@@ -37,6 +37,4 @@ class VaultSecret:
         del request
         secret = msgspec.json.decode(stored.content, type=PastedSecret).secret
         end = "" if stored.expires_at is None else rfc3339(stored.expires_at)
-        return Minted(
-            {"access_token": secret, "secret": secret, "expires_at": end}, (secret,), stored.expires_at
-        )
+        return Minted({"access_token": secret, "secret": secret, "expires_at": end}, (secret,), stored.expires_at)

@@ -51,9 +51,7 @@ def _right(word: str) -> Callable[[Invocation], tuple[str, ...]]:
     )
 
 
-def _of(
-    word: str, name: str, otherwise: str, *options: tuple[str, str]
-) -> Callable[[Invocation], tuple[str, ...]]:
+def _of(word: str, name: str, otherwise: str, *options: tuple[str, str]) -> Callable[[Invocation], tuple[str, ...]]:
     return lambda call: (
         word,
         _quoted(call, name, otherwise),
@@ -69,7 +67,8 @@ def _session_new(call: Invocation) -> tuple[str, ...]:
 def _policy_tighten(call: Invocation) -> tuple[str, ...]:
     row = shell_quoted(f"{text_arg(call, 'pack') or 'PACK'}.{text_arg(call, 'verb_key') or 'VERB'}")
     names = (
-        "confirm", "approvals", "deny", "timeout_s", "output_bytes", "memory_mb", "processes", "concurrency", "args_schema",
+        "confirm", "approvals", "deny", "timeout_s", "output_bytes", "memory_mb", "processes", "concurrency",
+        "args_schema",
     )  # fmt: skip
     return ("policy tighten", row, *(_option(f"--{name.replace('_', '-')}", call, name) for name in names))
 

@@ -116,9 +116,7 @@ def _availability(desk: Desk, call: Invocation) -> object:
     session = call.session
     wanted, verb = text_arg(call, "pack"), text_arg(call, "verb_key")
     active = {pack.id: pack for pack in desk.active(session)}
-    if wanted is not None and (
-        wanted not in active or (verb is not None and verb not in active[wanted].commands)
-    ):
+    if wanted is not None and (wanted not in active or (verb is not None and verb not in active[wanted].commands)):
         return {"commands": [_outlook(session, wanted, verb, desk.outlook(session, wanted, verb or ""))]}
     return {
         "commands": [
@@ -134,9 +132,7 @@ def _command(desk: Desk, session: Session, pack: Pack, verb_key: str) -> dict[st
     row = desk.row(session, pack, verb_key)
     found = _outlook(session, pack.id, verb_key, desk.outlook(session, pack.id, verb_key))
     if found["available"] and row.approvals:
-        found["hint"] = (
-            f"needs {row.approvals} approval(s) by others: call it, and the answer names the request"
-        )
+        found["hint"] = f"needs {row.approvals} approval(s) by others: call it, and the answer names the request"
     elif found["available"] and row.confirm:
         found["hint"] = 'needs "confirm": true in args, once it is agreed'
     return found | {
@@ -146,9 +142,7 @@ def _command(desk: Desk, session: Session, pack: Pack, verb_key: str) -> dict[st
     }
 
 
-def _outlook(
-    session: Session, pack_id: str, verb_key: str | None, denial: Denial | None
-) -> dict[str, object]:
+def _outlook(session: Session, pack_id: str, verb_key: str | None, denial: Denial | None) -> dict[str, object]:
     found: dict[str, object] = {"pack_id": pack_id}
     if verb_key is not None:
         found["verb_key"] = verb_key

@@ -108,7 +108,7 @@ _COMMANDS: Final[tuple[tuple[str, str, dict[str, object], tuple[str, ...]], ...]
 
 
 def bootstrap_pack(version: str) -> Pack:
-    """Return the pack of this runtime's version; every live session may call it, a scope still narrows that."""
+    """Return the pack of this runtime's version; every live session may call it, within its scope."""
     import hashlib
 
     row = PolicyRow("read", everyone=True, idempotent=True)
@@ -122,7 +122,7 @@ def bootstrap_pack(version: str) -> Pack:
         root="",
         commands=commands,
         policy=dict.fromkeys(commands, row),
-        description="What is installed, what can be called, how to use it, and what to ask the store's owner for",
+        description="What can be called, how to use it, and what to ask the store's owner for",
     )
     digest = hashlib.sha256(msgspec.json.encode(bare)).hexdigest()
     return msgspec.structs.replace(bare, digest=f"sha256:{digest}")

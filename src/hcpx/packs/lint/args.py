@@ -1,12 +1,13 @@
-"""Rules about the schemas of args: valid, closed in themselves, and no way around a gate (Spec 02 section 6)."""
+"""Rules about the schemas of args: valid, closed in themselves, no way around a gate (Spec 02 section 6)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from hcpx.packs.yaml_nodes import Path
+from hcpx.rendering import arguments as rendering
 from hcpx.rendering.traits import declared
 from hcpx.vocabulary.text import nearest
 
@@ -14,15 +15,11 @@ from .rule import Draft, Hit, Rule
 
 _ARG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_MAPS_OF_SCHEMAS: Final = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-)
-_PLAIN_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 
 
 def _schemas(draft: Draft) -> Iterator[tuple[str, dict[str, object], Path]]:
-    """Yield verb_key, the schema as it stands in the manifest and its path, of each command that declares args."""
+    """Yield verb_key, whole schema and path in the manifest of each command that declares args."""
     import json
 
     for verb_key, command in draft.pack.commands.items():
@@ -40,29 +37,40 @@ def _schemas(draft: Draft) -> Iterator[tuple[str, dict[str, object], Path]]:
 
 def _args_schema(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        if any(_remote(reference) for _, reference in _references(schema, ())):
+        if any(_remote(body) or _foreign(body) for _, body in _walk(schema, ())):
             continue
-        why, where = schema_fault(schema)
+        why = rendering.args_schema(str(draft.pack.commands[verb_key].args_schema)).fault()
         if why is not None:
-            yield Hit(f"the args schema of {verb_key} is not valid: {why}", _in_manifest(draft, path, where))
+            yield Hit(f"the args schema of {verb_key} cannot be used: {why}", path)
 
 
 def _remote_ref(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        for where, reference in _references(schema, ()):
-            if _remote(reference):
-                message = f"{verb_key}: the reference {reference} leads out of the document"
-                yield Hit(message, _in_manifest(draft, path, where))
+        for where, body in _walk(schema, ()):
+            for keyword in _remote(body):
+                message = f"{verb_key}: the reference {body[keyword]} leads out of the document"
+                yield Hit(message, _in_manifest(draft, path, (*where, keyword)))
+
+
+def _remote(body: dict[str, object]) -> list[str]:
+    """Return the keywords by which a schema refers to another document."""
+    return [
+        keyword
+        for keyword in _REFERENCES
+        if isinstance(body.get(keyword), str) and not str(body[keyword]).startswith("#")
+    ]
 
 
 def _other_dialect(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
         for where, body in _walk(schema, ()):
-            dialect = body.get("$schema", _DIALECT)
-            if not isinstance(dialect, str) or dialect.rstrip("#") != _DIALECT:
-                yield Hit(
-                    f"{verb_key}: {dialect} is no dialect that args are judged by", (*path, *where, "$schema")
-                )
+            if _foreign(body):
+                message = f"{verb_key}: {body['$schema']} is no dialect that args are judged by"
+                yield Hit(message, _in_manifest(draft, path, (*where, "$schema")))
+
+
+def _foreign(body: dict[str, object]) -> bool:
+    return body.get("$schema", _DIALECT) not in (_DIALECT, f"{_DIALECT}#")
 
 
 def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
@@ -87,10 +95,7 @@ def _control_arg(draft: Draft) -> Iterator[Hit]:
 
 
 def _holds_mock(schema: object) -> bool:
-    return any(
-        body.get("const") == "mock" or "mock" in cast("list[object]", _listed(body.get("enum")))
-        for _, body in _walk(schema, ())
-    )
+    return any(body.get("const") == "mock" or "mock" in _listed(body.get("enum")) for _, body in _walk(schema, ()))
 
 
 def _required_unknown(draft: Draft) -> Iterator[Hit]:
@@ -106,57 +111,27 @@ def _required_unknown(draft: Draft) -> Iterator[Hit]:
                 yield Hit(message, ("commands", verb_key, "required", place), mend)
 
 
-def schema_fault(schema: dict[str, object]) -> tuple[str | None, Path]:
-    """Return why a JSON Schema cannot be used and where in it, or None; nothing outside of it is ever read."""
-    import jsonschema_rs
-
-    try:
-        jsonschema_rs.meta.validate(schema)
-        jsonschema_rs.Draft202012Validator(schema, validate_formats=False, offline=True)
-    except jsonschema_rs.ValidationError as problem:
-        return str(problem.message), tuple(problem.instance_path)
-    except (ValueError, RecursionError) as problem:
-        return str(problem).split("\n", 1)[0], ()
-    return None, ()
-
-
 def _properties(schema: dict[str, object]) -> dict[str, object]:
     properties = schema.get("properties", {})
     return cast("dict[str, object]", properties) if isinstance(properties, dict) else {}
 
 
-def is_open(schema: dict[str, object]) -> bool:
+def is_open(schema: Mapping[str, object]) -> bool:
     """Tell whether a schema lets args through that it does not name."""
     closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
     return not closed or bool(schema.get("patternProperties"))
 
 
-def _walk(schema: object, path: Path) -> Iterator[tuple[Path, dict[str, object]]]:
-    """Yield every place of a schema where keywords stand; values that only look like schemas are left out."""
-    if isinstance(schema, list):
-        for place, item in enumerate(cast("list[object]", schema)):
+def _walk(node: object, path: Path) -> Iterator[tuple[Path, dict[str, object]]]:
+    """Yield every mapping of a schema, whatever it is for: so does the runtime for references."""
+    if isinstance(node, list):
+        for place, item in enumerate(cast("list[object]", node)):
             yield from _walk(item, (*path, place))
-    if not isinstance(schema, dict):
-        return
-    body = cast("dict[str, object]", schema)
-    yield path, body
-    for keyword, value in body.items():
-        if keyword in _MAPS_OF_SCHEMAS and isinstance(value, dict):
-            for name, item in cast("dict[str, object]", value).items():
-                yield from _walk(item, (*path, keyword, name))
-        elif keyword not in _PLAIN_VALUES:
-            yield from _walk(value, (*path, keyword))
-
-
-def _references(schema: object, path: Path) -> Iterator[tuple[Path, str]]:
-    for where, body in _walk(schema, path):
-        for keyword in _REFERENCES:
-            if keyword in body:
-                yield (*where, keyword), str(body[keyword])
-
-
-def _remote(reference: str) -> bool:
-    return not reference.startswith("#")
+    if isinstance(node, dict):
+        body = cast("dict[str, object]", node)
+        yield path, body
+        for keyword, item in body.items():
+            yield from _walk(item, (*path, keyword))
 
 
 def _in_manifest(draft: Draft, path: Path, where: Path) -> Path:
@@ -185,8 +160,10 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {type: object, properties: [n]}}}",
         ),
         fine=(
-            "commands: {look: {cli: [tool], args: {type: object, properties: {n: {$ref: '#/$defs/n'}}, "
-            "$defs: {n: {type: integer}}}}}",
+            (
+                "commands: {look: {cli: [tool], args: {type: object, properties: {n: {$ref: '#/$defs/n'}}, "
+                "$defs: {n: {type: integer}}}}}"
+            ),
             "commands: {look: {cli: [tool], args: {n: {type: string, x-secret: true}, m: true}}}",
         ),
     ),
@@ -201,7 +178,7 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {n: {anyOf: [{$ref: 'file:///etc/passwd'}]}}}}",
             "commands: {look: {cli: [tool], args: {n: {$dynamicRef: 'other.json#x'}}}}",
         ),
-        fine=("commands: {look: {cli: [tool], args: {n: {const: {$ref: other.json}}}}}",),
+        fine=("commands: {look: {cli: [tool], args: {$ref: {type: string}, n: {$ref: '#/properties/$ref'}}}}",),
     ),
     Rule(
         code="other_dialect",
@@ -210,8 +187,10 @@ RULES: Final = (
         mend=f"remove $schema, or set it to {_DIALECT}",
         check=_other_dialect,
         refused=(
-            "commands: {look: {cli: [tool], args: {type: object, "
-            "$schema: 'http://json-schema.org/draft-07/schema#'}}}",
+            (
+                "commands: {look: {cli: [tool], args: {type: object, "
+                "$schema: 'http://json-schema.org/draft-07/schema#'}}}"
+            ),
         ),
         fine=(f"commands: {{look: {{cli: [tool], args: {{type: object, $schema: '{_DIALECT}'}}}}}}",),
     ),
@@ -240,9 +219,7 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {mode: {enum: [fast, mock]}}}}",
             "commands: {look: {cli: [tool], args: {mode: {anyOf: [{const: mock}, {const: fast}]}}}}",
         ),
-        fine=(
-            "commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",
-        ),
+        fine=("commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",),
     ),
     Rule(
         code="required_unknown",
@@ -253,7 +230,7 @@ RULES: Final = (
         refused=("commands: {look: {cli: [tool], args: {name: {type: string}}, required: [nam]}}",),
         fine=(
             "commands: {look: {cli: [tool], args: {name: {type: string}}, required: [name]}}",
-            "commands: {look: {cli: [tool], args: {type: object, additionalProperties: true}, required: [x]}}",
+            "commands: {look: {args: {type: object, additionalProperties: true}, required: [x], cli: [a]}}",
         ),
     ),
 )

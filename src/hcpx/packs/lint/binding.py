@@ -1,4 +1,4 @@
-"""Rules about credentials: a family that a row asks for must be able to reach the program (Spec 03, Spec 02 section 6)."""
+"""Rules about credentials: a family that a row asks for can reach the program (Spec 03)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _binding_undelivered(draft: Draft) -> Iterator[Hit]:
 
 def _delivers(draft: Draft, family: str) -> bool:
     pack = draft.pack
-    if pack.kind in ("composite", "sense_only"):
+    if pack.kind == "composite":
         return False
     if pack.kind == "openapi" or "url" in pack.mcp:
         return True
@@ -94,7 +94,7 @@ RULES: Final = (
     Rule(
         code="binding_undelivered",
         severity="error",
-        demand="A binding family that a row asks for is delivered: by a template in binding.env or binding.file, "
+        demand="A binding family that a row asks for is delivered: by a template in binding.env or file, "
         "by binding.local.files, or by the security scheme of an API. Composites get none: their steps do.",
         mend="add binding.env, or set the row's binding to public",
         check=_binding_undelivered,
@@ -104,8 +104,10 @@ RULES: Final = (
         ),
         fine=(
             "policy: {look: {operation: read, binding: user}}\nbinding: {env: {TOKEN: '{{access_token}}'}}",
-            "policy: {look: {operation: read, binding: user}}\n"
-            "binding: {file: {name: key, content: '{{secret}}', env: KEY_FILE}}",
+            (
+                "policy: {look: {operation: read, binding: user}}\n"
+                "binding: {file: {name: key, content: '{{secret}}', env: KEY_FILE}}"
+            ),
             "policy: {look: {operation: read, binding: local}}\nbinding: {local: {files: [~/.tool/config]}}",
         ),
     ),
@@ -117,12 +119,16 @@ RULES: Final = (
         check=_local_undeclared,
         refused=(
             "policy: {look: {operation: read, binding: local}}\nbinding: {env: {TOKEN: '{{secret}}'}}",
-            "policy: {look: {operation: read, binding: local}}\n"
-            "binding: {env: {TOKEN: '{{secret}}'}, local: {files: []}}",
+            (
+                "policy: {look: {operation: read, binding: local}}\n"
+                "binding: {env: {TOKEN: '{{secret}}'}, local: {files: []}}"
+            ),
         ),
         fine=(
-            "policy: {look: {operation: read, binding: local}}\n"
-            "binding: {env: {TOKEN: '{{secret}}'}, local: {command: [tool, login]}}",
+            (
+                "policy: {look: {operation: read, binding: local}}\n"
+                "binding: {env: {TOKEN: '{{secret}}'}, local: {command: [tool, login]}}"
+            ),
         ),
     ),
     Rule(

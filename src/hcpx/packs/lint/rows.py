@@ -92,13 +92,15 @@ RULES: Final = (
     Rule(
         code="land_local_in_pack",
         severity="error",
-        demand="A command that lands local does not run in the pack's own directory, which is never written to.",
+        demand="A command that lands local does not run in the pack's own directory, which is read-only.",
         mend="set wrap.workspace.mode to project, workspace or ephemeral, or take privacy out",
         check=_land_local_in_pack,
         refused=("policy: {look: {operation: read, privacy: {land: local}}}",),
         fine=(
-            "wrap: {bin: bin/tool, workspace: {mode: project}}\n"
-            "policy: {look: {operation: read, privacy: {land: local}}}",
+            (
+                "wrap: {bin: bin/tool, workspace: {mode: project}}\n"
+                "policy: {look: {operation: read, privacy: {land: local}}}"
+            ),
         ),
     ),
     Rule(
@@ -118,10 +120,12 @@ RULES: Final = (
         check=_bad_probe,
         refused=(
             "sense: {unread: {command: looks, every_s: 60}}",
-            "sense: {unread: {command: look, every_s: 60}}\npolicy: {look: {operation: write, confirm: false}}",
+            "sense: {x: {command: look, every_s: 60}}\npolicy: {look: {operation: write, confirm: false}}",
             "sense: {unread: {command: look, every_s: 60}}\npolicy: {look: {operation: read, confirm: true}}",
-            "sense: {unread: {command: look, every_s: 60}}\n"
-            "binding: {env: {TOKEN: '{{secret}}'}}\npolicy: {look: {operation: read, binding: user}}",
+            (
+                "sense: {unread: {command: look, every_s: 60}}\n"
+                "binding: {env: {TOKEN: '{{secret}}'}}\npolicy: {look: {operation: read, binding: user}}"
+            ),
         ),
         fine=("sense: {unread: {command: look, every_s: 60}}",),
     ),

@@ -21,8 +21,8 @@ Installed = Callable[[str], Pack | None]
 class Draft(msgspec.Struct, frozen=True):
     """A pack whose manifest fits the schema, as the rules see it.
 
-    `tree` is the manifest with its places, `pack` the same compiled, `skills` what each named Skill file came to.
-    `packaged` is true for a pack that comes in a Python package. `installed` finds other packs of the tenant.
+    `tree` is the manifest with its places, `pack` the same compiled, `skills` what each named Skill file came
+    to. `packaged` is true for a pack that comes in a Python package. `installed` finds the other packs.
     """
 
     root: str
@@ -40,7 +40,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """One place where a rule is broken; `path` leads to it in the manifest. `mend` replaces the rule's own."""
+    """One breach of a rule; `path` leads to it in the manifest. `mend` replaces the rule's own."""
 
     message: str
     path: Path = ()

@@ -21,9 +21,9 @@ _CHUNK: Final = 1024 * 1024
 _OVERLAP: Final = 4096
 _LEAST: Final = 16
 _ENTROPY: Final = 3.2
-_RUNS: Final = 4
+_TURNS: Final = 3
 
-# What must be in a text before it is searched, the form, and what it is. The first is what makes scanning cheap.
+# What must be in a text before it is searched for the form, which makes scanning cheap; and what it then is.
 _FORMS: Final[tuple[tuple[bytes, re.Pattern[bytes], str], ...]] = tuple(
     (literal, re.compile(form), what)
     for literal, form, what in (
@@ -65,18 +65,19 @@ _FORMS: Final[tuple[tuple[bytes, re.Pattern[bytes], str], ...]] = tuple(
         (b"eyJ", rb"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", "a signed token"),
     )
 )
-_NAME: Final = rb"""(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key
-    |auth[_-]?key|credentials?)"""
+_NAME: Final = rb"""(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key
+    |private[_-]?key|auth[_-]?key|credentials?)"""
+_NAME_PARTS: Final = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential")
 _QUOTED: Final = re.compile(
-    rb"""(?ix) (?<![a-z0-9]) (?P<name>[a-z0-9_.-]{0,40}"""
+    rb"(?ix)"
     + _NAME
-    + rb"""[a-z0-9_.-]{0,20})["'\])]{0,2}\s{0,4}
+    + rb"""[a-z0-9_.-]{0,20}["'\])]{0,2}\s{0,4}
     (?::=|=>|=|:)\s{0,4}["'](?P<value>[^\s"'\\]{8,200})["']"""
 )
 _LINE: Final = re.compile(
-    rb"""(?imx) ^[ \t]{0,40}(?:-[ \t]+)?(?:export[ \t]+)?(?P<name>[a-z0-9_.-]{0,40}"""
+    rb"(?imx) ^[ \t]{0,40}(?:-[ \t]+)?(?:export[ \t]+)?[a-z0-9_.-]{0,40}?"
     + _NAME
-    + rb"""[a-z0-9_.-]{0,20})
+    + rb"""[a-z0-9_.-]{0,20}
     [ \t]{0,4}[:=][ \t]{0,4}(?P<value>[a-z0-9+/=_~.-]{16,200})[ \t]*\r?$"""
 )
 _IN_ADDRESS: Final = re.compile(
@@ -119,9 +120,7 @@ def _in_tree(node: Node, path: Path) -> Iterator[Hit]:
     for key, entry in node.entries().items():
         value = entry.node.value
         if isinstance(value, str) and _NAMED.search(key.encode()) and _looks_random(value.encode()):
-            yield Hit(
-                f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column
-            )
+            yield Hit(f"the value of {key} looks like a secret", line=entry.node.line, column=entry.node.column)
         yield from _in_tree(entry.node, (*path, key))
     for place, item in enumerate(node.items()):
         yield from _in_tree(item, (*path, place))
@@ -137,31 +136,33 @@ def secrets_in(text: bytes) -> Iterator[tuple[int, str]]:
             for match in form.finditer(text):
                 if b"EXAMPLE" not in match.group():
                     yield match.start(), what
-    for form in (_QUOTED, _LINE):
+    lower = text.lower()
+    for form in (_QUOTED, _LINE) if any(part in lower for part in _NAME_PARTS) else ():
         for match in form.finditer(text):
             if _looks_random(match["value"]):
                 yield match.start("value"), "what looks like a secret"
-    for match in _IN_ADDRESS.finditer(text):
+    for match in _IN_ADDRESS.finditer(text) if b"://" in text else ():
         if not _STAND_INS.match(match["value"]):
             yield match.start("value"), "a password in an address"
 
 
 def _looks_random(value: bytes) -> bool:
-    """Tell a generated secret from a word, a path or a stand-in: long, of many letters, digits between letters."""
+    """Tell a generated secret from a word, a path or a stand-in: long, varied, digits between letters."""
     if len(value) < _LEAST or b"{{" in value or _STAND_INS.match(value) or b"://" in value:
         return False
-    runs = len(re.findall(rb"[0-9]+|[a-z]+|[A-Z]+", value))
+    words = re.findall(rb"[0-9A-Za-z]+", value)
+    turns = sum(len(re.findall(rb"[0-9]+|[a-z]+|[A-Z]+", word)) - 1 for word in words)
     shares = [count / len(value) for count in Counter(value).values()]
     entropy = -sum(share * math.log2(share) for share in shares)
     mixed = re.search(rb"[0-9]", value) is not None and re.search(rb"[A-Za-z]", value) is not None
-    return mixed and entropy >= _ENTROPY and runs >= _RUNS
+    return mixed and entropy >= _ENTROPY and turns >= _TURNS
 
 
 RULES: Final = (
     Rule(
         code="secret_literal",
         severity="error",
-        demand="No secret stands in a pack, whatever file it is in: tokens by their known prefixes, private keys, "
+        demand="No secret stands in a pack, whatever file it is in: tokens by their prefixes, private keys, "
         "passwords in addresses, and random texts beside a name such as password, secret, token or api_key.",
         mend="remove it, revoke it at its issuer, and let hcpx connect store the new one",
         check=_secret_literal,
@@ -172,7 +173,7 @@ RULES: Final = (
             'description: "-----BEGIN OPENSSH \\x50RIVATE KEY-----"',
         ),
         fine=(
-            "wrap: {bin: bin/tool, agent_env: {TOKEN_URL: 'https://id.example/oauth/token', SECRET_NAME: ledger}}",
+            "wrap: {bin: bin/tool, agent_env: {TOKEN_URL: 'https://id.example/token', SECRET_NAME: x}}",
             "binding: {env: {API_TOKEN: '{{access_token}}'}}",
             "commands: {look: {cli: [tool, 'https://user:password@x.example/'], mock: {token: mock-1}}}",
         ),

@@ -2,56 +2,62 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 import msgspec
 
 from hcpx.packs.yaml_nodes import Path
-from hcpx.rendering.template import (
-    VERB,
-    Placeholder,
-    Template,
-    Token,
-    compile_argv_template,
-    compile_cli,
-    fault,
-    is_flag,
-    placeholders,
-)
-from hcpx.rendering.traits import declared, read_traits
+from hcpx.rendering.command import CompiledCommand, compile_command
+from hcpx.rendering.template import VERB, Placeholder, Template, Token, fault, placeholders
+from hcpx.rendering.traits import Trait, declared
+from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.pack import Command
 from hcpx.vocabulary.text import nearest
 
 from .args import is_open
-from .binding import TEMPLATE_NAMES
 from .rule import Draft, Hit, Rule
 
 _MAX_TOKEN: Final = 128 * 1024 - 1
 """The longest argument that Linux hands to a program, in bytes."""
 
 _SWITCHES: Final = frozenset(
-    "all apply color confirm debug dry-run dryrun force help interactive json no-color quiet recursive silent verbose"
-    " version watch yes".split()
+    {
+        *(
+            "all",
+            "apply",
+            "color",
+            "confirm",
+            "debug",
+            "dry-run",
+            "dryrun",
+            "force",
+            "help",
+            "interactive",
+            "json",
+        ),
+        *("quiet", "recursive", "silent", "verbose", "version", "watch", "yes"),
+    }
 )
-_SECRET_WORDS: Final = (
-    "password passwd passphrase secret token api-key apikey access-key secret-key private-key client-secret"
-    " auth-token access-token refresh-token bearer credential credentials".split()
-)
-_BRACES: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-_VARIABLE: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _NARROWED: Final = frozenset({"enum", "const", "pattern", "format"})
 
 
 class Rendered(msgspec.Struct, frozen=True):
-    """A command with the template that renders it, and where the template stands in the manifest."""
+    """A command with the template that renders it, and where the template stands in the manifest.
+
+    `schema` is None where the command declares no args.
+    """
 
     command: Command
+    compiled: CompiledCommand
     template: Template
     path: Path
-    schema: dict[str, object] | None
+    schema: Mapping[str, object] | None
+
+    @property
+    def traits(self) -> Mapping[str, Trait]:
+        """What the schema says of each arg."""
+        return self.compiled.traits
 
     def at(self, token: Token) -> Path:
         """Return where a token stands; one of the JSON flag stands nowhere of its own."""
@@ -60,25 +66,14 @@ class Rendered(msgspec.Struct, frozen=True):
 
 def rendered(draft: Draft) -> Iterator[Rendered]:
     """Yield every command of a wrap pack that has a template."""
-    wrap = draft.pack.wrap
-    if draft.pack.kind != "wrap" or wrap is None:
-        return
     for verb_key, command in draft.pack.commands.items():
-        flag = wrap.json_flag if command.json_flag is None else command.json_flag
-        schema = _declared_schema(draft, command)
-        if command.cli is not None:
-            yield Rendered(command, compile_cli(command.cli, flag), ("commands", verb_key, "cli"), schema)
-        elif wrap.argv_template is not None:
-            template = compile_argv_template(wrap.argv_template, verb_key, flag)
-            yield Rendered(command, template, ("wrap", "argv_template"), schema)
-
-
-def _declared_schema(draft: Draft, command: Command) -> dict[str, object] | None:
-    """Return the schema of a command that declares args, else None."""
-    node = draft.tree.at(("commands", command.verb_key, "args"))
-    if node is None or command.args_schema is None:
-        return None
-    return cast("dict[str, object]", json.loads(command.args_schema))
+        compiled = compile_command(draft.pack, command)
+        if compiled.template is None:
+            continue
+        path = ("wrap", "argv_template") if command.cli is None else ("commands", verb_key, "cli")
+        declares = draft.tree.at(("commands", verb_key, "args")) is not None and compiled.schema is not None
+        schema = compiled.schema.body if declares and compiled.schema is not None else None
+        yield Rendered(command, compiled, compiled.template, path, schema)
 
 
 def _unrenderable_template(draft: Draft) -> Iterator[Hit]:
@@ -143,90 +138,45 @@ def _json_flag_blanks(draft: Draft) -> Iterator[Hit]:
             yield Hit(f'"{node.value}" is one token with blanks', path, f"write a list: [{tokens}]")
 
 
-def _credential_in_cli(draft: Draft) -> Iterator[Hit]:
-    variables = {*draft.pack.binding.env}
-    if draft.pack.binding.file is not None:
-        variables.add(draft.pack.binding.file.env)
-    for one in rendered(draft):
-        known = declared(one.schema) if one.schema is not None else {}
-        secret_flag = False
-        for token in one.template.tokens:
-            what = _credential(token, known, variables, after_secret_flag=secret_flag)
-            if what is not None:
-                yield Hit(f"{one.command.verb_key}: {what}", one.at(token))
-            secret_flag = not token.names and is_flag(token.text) and _secret_word(token.text)
-
-
-def _credential(
-    token: Token, known: dict[str, list[object]], variables: set[str], *, after_secret_flag: bool
-) -> str | None:
-    """Say which credential a token holds, or return None."""
-    for name in cast("list[str]", _BRACES.findall(token.text)):
-        if name.startswith("binding.") or (name in TEMPLATE_NAMES and name not in known):
-            return f"{{{{{name}}}}} would put a credential into the argument list"
-    for name in cast("list[str]", _VARIABLE.findall(token.text)):
-        if name in variables:
-            return f"${name} is no placeholder, and a credential does not belong into the argument list"
-    flag, equals, value = token.text.partition("=")
-    literal = not token.names and token.text not in ("", "-", "--")
-    if literal and (
-        (after_secret_flag and not is_flag(token.text)) or (equals and value and _secret_word(flag))
-    ):
-        return "a credential is written out"
-    return None
-
-
-def _secret_word(flag: str) -> bool:
-    name = flag.lower().lstrip("-").replace("_", "-")
-    return flag.startswith("-") and any(name == word or name.endswith(f"-{word}") for word in _SECRET_WORDS)
-
-
-def _secret_in_argv(draft: Draft) -> Iterator[Hit]:
-    for one in rendered(draft):
-        traits = read_traits(one.schema) if one.schema is not None else {}
-        for use in placeholders(one.template):
-            secret = use.name in traits and traits[use.name].secret
-            if secret or _secret_word(f"-{use.name}"):
-                message = (
-                    f"{one.command.verb_key}: the secret arg {use.name} is seen by whoever lists processes"
-                )
-                yield Hit(message, one.at(use.token))
-
-
 def _switch_before_placeholder(draft: Draft) -> Iterator[Hit]:
     for one in rendered(draft):
         for token in one.template.tokens:
             name = (token.flag or "").lstrip("-")
             if token.flag is not None and (name in _SWITCHES or name.startswith("no-")):
-                message = f"{one.command.verb_key}: {token.flag} looks like a switch, and goes where {token.text} is missing"
-                yield Hit(message, one.at(token))
+                what = f"{token.flag} looks like a switch, and goes where {token.text} is missing"
+                yield Hit(f"{one.command.verb_key}: {what}", one.at(token))
 
 
 def _free_text_positional(draft: Draft) -> Iterator[Hit]:
     for one in rendered(draft):
         for use in placeholders(one.template):
-            if (
-                use.token.alone
-                and not use.token.behind
-                and one.schema is not None
-                and _free_text(one.schema, use)
-            ):
+            if use.token.alone and not use.token.behind and one.schema is not None and _free_text(one, use):
                 message = f"{one.command.verb_key}: the free text {use.name} stands where options are read"
                 yield Hit(message, one.at(use.token))
 
 
-def _free_text(schema: dict[str, object], use: Placeholder) -> bool:
-    traits = read_traits(schema)
-    if use.name not in traits or traits[use.name].allow_dash:
+def _free_text(one: Rendered, use: Placeholder) -> bool:
+    if use.name not in one.traits or one.traits[use.name].allow_dash:
         return False
-    for body in declared(schema)[use.name]:
+    for body in declared(one.schema or {})[use.name]:
         keywords = cast("dict[str, object]", body) if isinstance(body, dict) else {}
         types = keywords.get("type", "string")
-        if keywords.keys() & _NARROWED or not (
-            types == "string" or (isinstance(types, list) and "string" in types)
-        ):
+        if keywords.keys() & _NARROWED or not (types == "string" or (isinstance(types, list) and "string" in types)):
             return False
     return True
+
+
+def _example_fails(draft: Draft) -> Iterator[Hit]:
+    for one in rendered(draft):
+        for place, example in enumerate(one.command.examples):
+            path = ("commands", one.command.verb_key, "examples", place)
+            denial = one.compiled.check_args(example.args)
+            argv = denial if denial is not None else one.compiled.render_argv(example.args)
+            if isinstance(argv, Denial):
+                yield Hit(f"{one.command.verb_key}: the example is refused: {argv.error}", path)
+            elif argv != example.argv:
+                given = ", ".join(argv)
+                yield Hit(f"{one.command.verb_key}: the example gives [{given}]", (*path, "argv"))
 
 
 def _optional_before_positional(draft: Draft) -> Iterator[Hit]:
@@ -237,14 +187,15 @@ def _optional_before_positional(draft: Draft) -> Iterator[Hit]:
         optional: str | None = None
         for token in one.template.tokens:
             if optional is not None and token.seated and any(name in required for name in token.names):
-                message = f"{one.command.verb_key}: without {optional} every call is refused, and it is not required"
-                yield Hit(message, one.at(token))
+                what = f"without {optional} every call is refused, and it is not required"
+                yield Hit(f"{one.command.verb_key}: {what}", one.at(token))
                 break
             if token.alone and token.names[0] not in required:
                 optional = optional or token.names[0]
 
 
-def _cli(tokens: str, rest: str = "") -> str:
+def cli(tokens: str, rest: str = "") -> str:
+    """Return an example: a command with these tokens."""
     return f"commands: {{look: {{cli: [tool, {tokens}]{rest}}}}}"
 
 
@@ -252,14 +203,14 @@ RULES: Final = (
     Rule(
         code="unrenderable_template",
         severity="error",
-        demand="A template can become an argument list: no NUL, no token longer than an argument can be, no object.",
+        demand="A template can become an argument list: no NUL, no token too long for one, no object.",
         mend="change the token, or give the arg another type",
         check=_unrenderable_template,
         refused=(
-            _cli("'{{where}}'", ", args: {where: {type: object}}"),
+            cli("'{{where}}'", ", args: {where: {type: object}}"),
             "wrap: {bin: bin/tool, argv_template: []}",
         ),
-        fine=(_cli("'{{where}}', '{ }', '{{.Name}}'", ", args: {where: {type: string}}"),),
+        fine=(cli("'{{where}}', '{ }', '{{.Name}}'", ", args: {where: {type: string}}"),),
     ),
     Rule(
         code="undeclared_placeholder",
@@ -268,17 +219,39 @@ RULES: Final = (
         mend="declare the arg, or mend its name",
         check=_undeclared_placeholder,
         refused=(
-            _cli("'{{pth}}'", ", args: {path: {type: string}}"),
-            "wrap: {bin: bin/tool, argv_template: ['{{verb}}', '{{pth}}']}\n"
-            "commands: {look: {args: {path: {type: string}}}}",
+            cli("'{{pth}}'", ", args: {path: {type: string}}"),
+            (
+                "wrap: {bin: bin/tool, argv_template: ['{{verb}}', '{{pth}}']}\n"
+                "commands: {look: {args: {path: {type: string}}}}"
+            ),
         ),
         fine=(
-            _cli("'{{path}}'", ", args: {path: {type: string}}"),
-            _cli("'{{path}}'"),
-            _cli("'{{path}}'", ", args: {type: object, additionalProperties: true}"),
-            "wrap: {bin: bin/tool, argv_template: ['{{verb}}', '{{path}}']}\n"
-            "commands: {look: {args: {path: {type: string}}}, list: {args: {}}}\n"
-            "policy: {look: {operation: read}, list: {operation: read}}",
+            cli("'{{path}}'", ", args: {path: {type: string}}"),
+            cli("'{{path}}'"),
+            cli("'{{path}}'", ", args: {type: object, additionalProperties: true}"),
+            (
+                "wrap: {bin: bin/tool, argv_template: ['{{verb}}', '{{path}}']}\n"
+                "commands: {look: {args: {path: {type: string}}}, list: {args: {}}}\n"
+                "policy: {look: {operation: read}, list: {operation: read}}"
+            ),
+        ),
+    ),
+    Rule(
+        code="example_fails",
+        severity="error",
+        demand="An example's args give exactly its argv, JSON flag included.",
+        mend="mend the example, or the template",
+        check=_example_fails,
+        refused=(
+            cli("'{{n}}'", ", args: {n: {type: integer}}, examples: [{args: {n: 1}, argv: ['1']}]"),
+            cli("'{{n}}'", ", args: {n: {type: integer}}, examples: [{args: {n: x}, argv: [x, --json]}]"),
+            cli("'{{n}}'", ", examples: [{args: {n: -x}, argv: [-x, --json]}]"),
+        ),
+        fine=(
+            cli(
+                "'{{n}}'",
+                ", args: {n: {type: integer}}, examples: [{args: {n: 1, apply: true}, argv: ['1', --json]}]",
+            ),
         ),
     ),
     Rule(
@@ -287,11 +260,9 @@ RULES: Final = (
         demand="No arg is called verb beside an argv_template that uses {{verb}}.",
         mend="rename the arg",
         check=_verb_arg,
-        refused=(
-            "wrap: {bin: bin/tool, argv_template: ['{{verb}}']}\ncommands: {look: {args: {verb: {type: string}}}}",
-        ),
+        refused=("wrap: {bin: bin/tool, argv_template: ['{{verb}}']}\ncommands: {look: {args: {verb: {}}}}",),
         fine=(
-            _cli("'{{verb}}'", ", args: {verb: {type: string}}"),
+            cli("'{{verb}}'", ", args: {verb: {type: string}}"),
             "wrap: {bin: bin/tool, argv_template: ['run']}\ncommands: {look: {args: {verb: {type: string}}}}",
         ),
     ),
@@ -303,41 +274,9 @@ RULES: Final = (
         check=_json_flag_blanks,
         refused=(
             "wrap: {bin: bin/tool, json_flag: --output json}",
-            _cli("look", ", json_flag: '-o json'"),
+            cli("look", ", json_flag: '-o json'"),
         ),
         fine=("wrap: {bin: bin/tool, json_flag: [--output, json]}", "wrap: {bin: bin/tool, json_flag: null}"),
-    ),
-    Rule(
-        code="credential_in_cli",
-        severity="error",
-        demand="No credential gets into the argument list, which every user of the machine can read.",
-        mend="deliver it by binding.env or binding.file",
-        check=_credential_in_cli,
-        refused=(
-            _cli("--token, '{{binding.token}}'"),
-            _cli("--token, '{{access_token}}'"),
-            _cli("'--header=Bearer {{ secret }}'"),
-            _cli("--password, hunter2"),
-            _cli("--api-key=hunter2"),
-            "binding: {env: {TOOL_TOKEN: '{{secret}}'}}\n" + _cli("-H, $TOOL_TOKEN"),
-        ),
-        fine=(
-            _cli("--token, '{{token}}'", ", args: {token: {type: string, x-secret: true}}"),
-            _cli("--token-file, key.txt, --password-stdin"),
-            _cli("--secret, --verbose"),
-        ),
-    ),
-    Rule(
-        code="secret_in_argv",
-        severity="warning",
-        demand="A secret arg does not get into the argument list.",
-        mend="let hcpx connect store it and deliver it by binding.env; at least say x-secret: true",
-        check=_secret_in_argv,
-        refused=(
-            _cli("--token, '{{token}}'"),
-            _cli("--pin, '{{pin}}'", ", args: {pin: {type: string, x-secret: true}}"),
-        ),
-        fine=(_cli("--pin, '{{pin}}'", ", args: {pin: {type: string}}"),),
     ),
     Rule(
         code="switch_before_placeholder",
@@ -345,8 +284,8 @@ RULES: Final = (
         demand="A flag in front of a placeholder takes its value, and is no switch of its own.",
         mend="put the switch elsewhere, or write --flag={{name}}",
         check=_switch_before_placeholder,
-        refused=(_cli("--dry-run, '{{path}}'"), _cli("--no-verify, '{{path}}'")),
-        fine=(_cli("--dry-run, look, '{{path}}'"), _cli("--file, '{{path}}'")),
+        refused=(cli("--dry-run, '{{path}}'"), cli("--no-verify, '{{path}}'")),
+        fine=(cli("--dry-run, look, '{{path}}'"), cli("--file, '{{path}}'")),
     ),
     Rule(
         code="free_text_positional",
@@ -354,12 +293,12 @@ RULES: Final = (
         demand="A free text in a token of its own has -- in front, so that a leading dash is no option.",
         mend="put -- in front of it where the program knows that, or narrow the arg by enum or pattern",
         check=_free_text_positional,
-        refused=(_cli("'{{path}}'", ", args: {path: {type: string}}"), _cli("'{{n}}'", ", args: {n: {}}")),
+        refused=(cli("'{{path}}'", ", args: {path: {type: string}}"), cli("'{{n}}'", ", args: {n: {}}")),
         fine=(
-            _cli("--, '{{path}}'", ", args: {path: {type: string}}"),
-            _cli("'{{n}}'", ", args: {n: {type: integer}}"),
-            _cli("'{{path}}'", ", args: {path: {type: string, pattern: '^[a-z]+$'}}"),
-            _cli("--path, '{{path}}'", ", args: {path: {type: string}}"),
+            cli("--, '{{path}}'", ", args: {path: {type: string}}"),
+            cli("'{{n}}'", ", args: {n: {type: integer}}"),
+            cli("'{{path}}'", ", args: {path: {type: string, pattern: '^[a-z]+$'}}"),
+            cli("--path, '{{path}}'", ", args: {path: {type: string}}"),
         ),
     ),
     Rule(
@@ -368,10 +307,10 @@ RULES: Final = (
         demand="A positional in front of a required one is required too.",
         mend="name it in required, or put it behind",
         check=_optional_before_positional,
-        refused=(_cli("'{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [b]"),),
+        refused=(cli("'{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [b]"),),
         fine=(
-            _cli("'{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [a]"),
-            _cli("--a, '{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [b]"),
+            cli("'{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [a]"),
+            cli("--a, '{{a}}', '{{b}}'", ", args: {a: {enum: [x]}, b: {enum: [x]}}, required: [b]"),
         ),
     ),
 )

@@ -115,8 +115,6 @@ RULES: Final = (
         mend="add mock: with a result as the program would give it",
         check=_no_mock,
         refused=("policy: {look: {operation: write, confirm: true}}",),
-        fine=(
-            "commands: {look: {cli: [tool], mock: null}}\npolicy: {look: {operation: write, confirm: true}}",
-        ),
+        fine=("commands: {look: {cli: [tool], mock: null}}\npolicy: {look: {operation: write, confirm: true}}",),
     ),
 )

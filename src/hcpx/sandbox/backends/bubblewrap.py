@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import platform
 import threading
@@ -62,7 +61,6 @@ class Bubblewrap:
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64")
         self._base = policy.base(proc=machine.proc)
         self._etc_files = EtcFiles()
-        self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -99,7 +97,7 @@ class Bubblewrap:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = str(next(self._numbers))
+        name = cgroup.new_name()
         gate = Gate()
         run = group = outlet = None
         try:
@@ -129,12 +127,8 @@ class Bubblewrap:
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
-            why = (
-                "the working directory is root's, and without a pids cgroup nothing would bound its processes"
-            )
-            return NotStarted(
-                "sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller"
-            )
+            why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
+            return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
         why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
@@ -191,9 +185,7 @@ class Bubblewrap:
         return [_SETPRIV, *ids, "--clear-groups", "--inh-caps=-all", "--"]
 
 
-def _started(
-    start: spawn.Command, inside: Inside, stage: Stage | None, job: Job
-) -> spawn.Finished | NotStarted:
+def _started(start: spawn.Command, inside: Inside, stage: Stage | None, job: Job) -> spawn.Finished | NotStarted:
     if stage is None:
         return spawn.run(start, inside)
 

@@ -39,9 +39,7 @@ class Record:
 class Inside(spawn.Care):
     """The care for one run; as a context it gives back what it opened."""
 
-    def __init__(
-        self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None
-    ) -> None:
+    def __init__(self, gate: Gate, group: Group, record: Record, cancel: Cancel, outlet: Outlet | None) -> None:
         self.gate = gate
         self.group = group
         self._record = record
@@ -73,9 +71,7 @@ class Inside(spawn.Care):
         """Return what was decided about the network."""
         if self._outlet is None:
             return ()
-        return tuple(
-            Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items()
-        )
+        return tuple(Contact(one.host, one.port, one.why, count) for one, count in self._outlet.decisions().items())
 
     def started(self, pid: int) -> str | None:
         """Let the program run once its whole tree is bounded and on record (Spec 04 section 3)."""

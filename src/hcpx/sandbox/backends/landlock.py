@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import platform
 import select
@@ -65,7 +64,6 @@ class Landlock:
         self._journal = journal
         self._folders = PrivateFolders(folder, (_HOME, _TMP, _FILES))
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64", namespaces=False)
-        self._numbers = itertools.count(1)
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -105,7 +103,7 @@ class Landlock:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = str(next(self._numbers))
+        name = cgroup.new_name()
         run = group = private = None
         ours, theirs = socket.socketpair()
         try:
@@ -132,18 +130,12 @@ class Landlock:
 
     def _trouble(self, job: Job, who: Identity) -> NotStarted | None:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
-            why = (
-                "the working directory is root's, and without a pids cgroup nothing would bound its processes"
-            )
-            return NotStarted(
-                "sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller"
-            )
+            why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
+            return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
         why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
-    def _confined(
-        self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, care: _Care
-    ) -> Ended | NotStarted:
+    def _confined(self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, care: _Care) -> Ended | NotStarted:
         stage = Stage() if who.drop else None
         with Descriptors() as pass_on:
             order = self._order(job, place, who, rooms, _Ways(pass_on, stage))
@@ -173,16 +165,12 @@ class Landlock:
             return NotStarted("sandbox_unavailable", why or "the helper ended before the program began")
         return finished.ended(self.enforced(job))
 
-    def _order(
-        self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, ways: _Ways
-    ) -> dict[str, Any]:
+    def _order(self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, ways: _Ways) -> dict[str, Any]:
         """Return what the helper is told; paths are as the program will see them."""
         directory = ways.to(job.directory.fd)
         home, tmp, files = (ways.to_path(room) for room in rooms.paths)
         writable = job.writable and not place.pack
-        rules: list[tuple[int | str, bool]] = [
-            (path, False) for path in (*_READ, *_READ_PROC) if os.path.exists(path)
-        ]
+        rules: list[tuple[int | str, bool]] = [(path, False) for path in (*_READ, *_READ_PROC) if os.path.exists(path)]
         rules += [(path, True) for path in _DEVICES if os.path.exists(path)]
         pack = ways.to_path(job.pack_root)
         rules += [(directory, writable), (pack, False), (home, True), (tmp, True), (files, False)]
@@ -246,9 +234,7 @@ class _Rooms:
         made: list[str] = []
         for file in job.files:
             path = os.path.join(self.paths[2], file.name)
-            descriptor = os.open(
-                path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-            )
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             with open(descriptor, "wb") as one:
                 one.write(file.content)
             made.append(path)

@@ -135,9 +135,7 @@ def _become(wanted: dict[str, Any], rules: list[tuple[int, bool]], directory: in
             resource.setrlimit(kind, (bound, bound))
         ruleset = _ruleset(rules)
         _drop_rights(wanted["uid"], wanted["gid"], drop=wanted["drop"])
-        for (
-            name
-        ) in _OWN_FACTS:  # of the program alone: all of /proc/self would show the host's network and mounts
+        for name in _OWN_FACTS:  # of the program alone: all of /proc/self would show the host's network and mounts
             _add(ruleset, os.open(f"/proc/self/{name}", os.O_PATH), _READ)
         _check(_LIBC.syscall(ctypes.c_long(_RESTRICT), ctypes.c_long(ruleset), ctypes.c_long(0)))
         _filter(bytes.fromhex(wanted["seccomp"]))
@@ -178,9 +176,7 @@ def _drop_rights(uid: int, gid: int, *, drop: bool) -> None:
         os.setresgid(gid, gid, gid)
         os.setresuid(uid, uid, uid)
     elif os.geteuid() == 0:
-        with contextlib.suppress(
-            PermissionError
-        ):  # a user namespace that cannot: then they are the user's own
+        with contextlib.suppress(PermissionError):  # a user namespace that cannot: then they are the user's own
             os.setgroups([])
     head = struct.pack("Ii", _CAPABILITY_VERSION, 0)
     _check(_LIBC.capset(head, bytes(24)))

@@ -1,0 +1,28 @@
+"""Ctrl-C and TERM as a wish to cancel: what runs is ended and recorded, then the command ends."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+from hcpx.vocabulary.invocation import Cancel
+
+
+@contextmanager
+def cancelling() -> Generator[Cancel]:
+    """Give a handle that Ctrl-C and TERM cancel; after the block the command ends as interrupted."""
+    cancel = Cancel()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        cancel.cancel()
+
+    before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield cancel
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+    if cancel.cancelled:
+        raise KeyboardInterrupt
