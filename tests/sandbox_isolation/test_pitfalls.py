@@ -56,13 +56,14 @@ def test_02_nothing_is_mounted_below_what_a_caller_controls(bench: Bench) -> Non
     place = view.Place(bench.project, private=False)
     with Handover(None, bind_fd=True) as pass_on:
         job = bench.shell("true", directory=selftest.Folder(bench.project), read_only=(inside,))
-        told = bubblewrap_policy.arguments(job, place, Identity(1000, 1000), pass_on)
+        told = bubblewrap_policy.arguments(job, place, Identity(1000, 1000), pass_on, [])
         assert isinstance(told, list)
         assert inside not in told
         assert told.index(bench.project) > told.index(view.PACK)
         job = bench.shell("true", directory=selftest.Folder(bench.project), read_only=(above,))
         assert isinstance(
-            bubblewrap_policy.arguments(job, place, Identity(1000, 1000), pass_on), bubblewrap_policy.Refused
+            bubblewrap_policy.arguments(job, place, Identity(1000, 1000), pass_on, []),
+            bubblewrap_policy.Refused,
         )
 
 
@@ -74,7 +75,7 @@ def test_03_a_gate_whose_runtime_is_gone_never_opens(tmp_path: pathlib.Path, sai
     theirs.close()
     ours.send(said)
     ours.close()
-    assert gate.wait(10) == 125
+    assert gate.wait(10) in {125, -13}
     assert not (tmp_path / "ran").exists()
 
 

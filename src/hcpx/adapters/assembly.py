@@ -78,6 +78,8 @@ class Backends:
         """Give back what the backends keep ready."""
         if self._native is not None:
             self._native.close()
+        if self._isolating is not None:
+            self._isolating.close()
 
 
 def _places(state: str) -> Places:

@@ -104,6 +104,10 @@ class Backend(Protocol):
         """Say what would hold for this job, without starting anything."""
         ...
 
+    def close(self) -> None:
+        """Give back what is kept ready or on record, once nothing runs any more."""
+        ...
+
     def can_mock(self) -> bool:
         """Tell whether no network and an ephemeral workspace can be guaranteed (Spec 01 section 3, mock)."""
         ...

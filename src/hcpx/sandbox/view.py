@@ -17,12 +17,15 @@ RENAMED: Final = "/run/as"
 SYSTEM: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Top folders beside /usr that hold programs: links into it, or folders of their own on older systems."""
 ETC: Final = (
-    "alternatives", "ld.so.cache", "localtime", "timezone", "mime.types", "protocols", "services", "terminfo",
-    "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/tls/cert.pem",
-    "pki/tls/openssl.cnf",
-    "pki/ca-trust", "crypto-policies", "ca-certificates", "perl", "postgresql-common/user_clusters",
+    "alternatives", "ssl/certs", "ssl/cert.pem", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf",
+    "pki/ca-trust", "crypto-policies", "ca-certificates/extracted",
 )  # fmt: skip
-"""What of /etc is shown: nothing here is a secret, and no tool of ours runs well without it."""
+"""Folders of /etc that are shown, and links: nothing here is a secret."""
+ETC_FILES: Final = (
+    "ld.so.cache", "localtime", "timezone", "protocols", "services", "mime.types", "ssl/openssl.cnf",
+    "postgresql-common/user_clusters",
+)  # fmt: skip
+"""Small public files of /etc, which are quicker to copy than to mount."""
 MADE: Final = {
     "passwd": b"sandbox:x:1000:1000::/home/sandbox:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
     "group": b"sandbox:x:1000:\nnogroup:x:65534:\n",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from hcpx.sandbox import cgroup, identity, interpreter, spawn, view
+from hcpx.sandbox.etc_files import EtcFiles
 from hcpx.sandbox.identity import Identity
 from hcpx.sandbox.job import Ended, Job, NotStarted
 from hcpx.sandbox.journal import Journal
@@ -59,6 +60,7 @@ class Bubblewrap:
         self._journal = journal
         self._filter = assemble("aarch64" if platform.machine() == "aarch64" else "x86_64")
         self._base = policy.base(proc=machine.proc)
+        self._etc_files = EtcFiles()
         self._making_over = threading.Lock()
 
     def close(self) -> None:
@@ -133,7 +135,7 @@ class Bubblewrap:
     def _confined(self, job: Job, place: view.Place, who: Identity, inside: Inside) -> Ended | NotStarted:
         stage = Stage() if who.drop else None
         with Handover(stage, bind_fd=self._machine.bind_fd) as pass_on:
-            arguments = policy.arguments(job, place, who, pass_on)
+            arguments = policy.arguments(job, place, who, pass_on, self._etc_files.now())
             if isinstance(arguments, policy.Refused):
                 return NotStarted("sandbox_unavailable", arguments.why)
             arguments = [*self._base, *arguments, *inside.variables()]

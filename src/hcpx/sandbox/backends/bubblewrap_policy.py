@@ -48,22 +48,14 @@ def base(*, proc: bool) -> list[str]:
     return [*arguments, "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
 
 
-def arguments(job: Job, place: view.Place, who: Identity, pass_on: Handover) -> list[str] | Refused:
+def arguments(
+    job: Job, place: view.Place, who: Identity, pass_on: Handover, etc_files: list[tuple[str, bytes]]
+) -> list[str] | Refused:
     """Return what is added to `base` for one job; its descriptors go into `pass_on`. Raises OSError."""
     size = str(private_bytes(job))
-    made = [
-        "--size",
-        size,
-        "--tmpfs",
-        view.TEMPORARY,
-        "--size",
-        size,
-        "--perms",
-        "0700",
-        "--tmpfs",
-        view.HOME,
-    ]
-    for name, content in view.MADE.items():
+    made = ["--size", size, "--tmpfs", view.TEMPORARY]
+    made += ["--size", size, "--perms", "0700", "--tmpfs", view.HOME]
+    for name, content in (*view.MADE.items(), *etc_files):
         made += ["--perms", "0644", "--file", str(pass_on.content(content)), f"/etc/{name}"]
     made += ["--perms", "0700", "--dir", view.PRIVATE_FILES] if job.files else []
     for file in job.files:

@@ -37,7 +37,11 @@ ABI: Final = 6
 """The first with scopes: without them a program could signal any process of its user."""
 
 _HELPER: Final = os.path.join(os.path.dirname(__file__), "landlock_helper.py")
-_READ: Final = ("/usr", *(f"/{name}" for name in view.SYSTEM), *(f"/etc/{name}" for name in view.ETC))
+_READ: Final = (
+    "/usr",
+    *(f"/{name}" for name in view.SYSTEM),
+    *(f"/etc/{name}" for name in (*view.ETC, *view.ETC_FILES)),
+)
 _READ_PROC: Final = ("/proc/cpuinfo", "/proc/meminfo", "/proc/filesystems")
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _HOME, _TMP, _FILES = "home", "tmp", "files"
