@@ -80,7 +80,7 @@ def show(view: View, pack_id: str) -> Answer:
         "activated": found.id in view.session.activations,
         "commands": commands,
     }
-    return Answer(value, rows=commands, notes=(f"{found.id} {found.version}: {found.title}",))
+    return Answer(value, text=f"{found.id} {found.version}: {found.title}", rows=commands)
 
 
 @pack.command("lint", cls=Command)
