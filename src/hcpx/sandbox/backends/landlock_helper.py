@@ -62,7 +62,8 @@ def main(order: int, control: int) -> int:
     trouble = b""
     while piece := os.read(reading, 4096):
         trouble += piece
-    channel.send(b"no " + trouble if trouble else b"ok", socket.MSG_NOSIGNAL)
+    with contextlib.suppress(OSError):  # the runtime may be gone: then _watch ends it all
+        channel.send(b"no " + trouble if trouble else b"ok", socket.MSG_NOSIGNAL)
     return _watch(program, channel)
 
 
