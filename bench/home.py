@@ -31,7 +31,7 @@ class Home:
         home = Home(folder / "home", program)
         home.folder.mkdir(parents=True, mode=0o700)
         home.tell("config", "set", "sandbox", "native-local")
-        home.tell("allow", "true", "-y")
+        home.tell("allow", "true")
         for name, manifest in PACKS.items():
             pack = folder / "packs" / name
             pack.mkdir(parents=True)

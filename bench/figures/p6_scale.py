@@ -32,11 +32,13 @@ def measure(course: Course) -> dict[str, Finding]:
             finding.keep(measured.series)
         else:
             finding.beside.append(Beside("a wrapped program, large over small", "x", one))
-    cold = interleave(
-        [ColdExec(FEW, few, "read"), ColdExec(MANY, many, "read")],
-        rounds=course.rounds(30),
-        rng=course.rng,
-        needed=(FEW, MANY),
-    )
-    finding.beside.append(Beside("a cold start, large over small", "x", ratio(cold.series[MANY], cold.series[FEW])))
+    for command, what in (("read", "a cold start"), ("look", "a cold start that wraps a program")):
+        cold = interleave(
+            [ColdExec(FEW, few, command), ColdExec(MANY, many, command)],
+            rounds=course.rounds(30),
+            rng=course.rng,
+            needed=(FEW, MANY),
+        )
+        one = ratio(cold.series[MANY], cold.series[FEW])
+        finding.beside.append(Beside(f"{what}, large over small", "x", one))
     return {"P6": finding}

@@ -339,7 +339,8 @@ class Transactions(Protocol):
     def writing(self, *, durable: bool) -> AbstractContextManager[None]:
         """Be the only writer for the length of a block: all or nothing, and a raised exception means nothing.
 
-        A `durable` one is on disk when the block has ended; the other survives the end of this process only.
+        A `durable` one is on disk when the block has ended; the other survives the end of this process only. What
+        is returned may be entered again and again, by any thread.
         """
         ...
 

@@ -114,6 +114,25 @@ def test_only_blocks_with_such_times_are_read(world: World) -> None:
     assert len(ids(world, Filter(since=at(4), until=at(4), limit=None))) == 100
 
 
+def test_a_crashed_call_is_shown_also_where_somebody_deleted_its_open_intent(world: World) -> None:
+    world.journal.intend(intent("a_1"), (), None)
+    with world.database.writing(durable=False):
+        world.database.run("DELETE FROM intents")
+    (entry,) = world.views.list([TENANT], Filter())
+    assert (entry["audit_id"], entry["outcome"]) == ("a_1", "unknown")
+    shown = world.views.show("a_1")
+    assert shown is not None
+    assert shown["outcome"] == "unknown"
+
+
+def test_a_call_that_ends_behind_the_asked_time_is_listed_where_it_ended(world: World) -> None:
+    world.journal.intend(intent("a_1"), (), None)
+    late = msgspec.structs.replace(outcome("a_1"), attribution=attribution(at=at(12)))
+    world.journal.settle(late, started=True)
+    assert ids(world, Filter(until=at(11))) == []
+    assert ids(world, Filter(since=at(11))) == ["a_1"]
+
+
 def test_several_tenants_are_merged_by_time(world: World) -> None:
     settled(world, "a_1", at=at(9))
     settled(world, "a_3", at=at(11))

@@ -286,7 +286,7 @@ def test_finding_an_installed_pack_imports_no_yaml_and_nothing_else_that_only_in
     code = (
         "import sys, hcpx.packs.catalog, hcpx.packs.shelf, hcpx.packs.bootstrap.pack\n"
         "heavy = {'ruamel.yaml', 'jsonschema_rs', 'tempfile', 'shutil', 'pathlib', 'hashlib', 'zipfile',"
-        " 'tarfile', 'gzip', 'logging', 'dataclasses', 'subprocess', 'importlib.metadata', 'inspect'}\n"
+        " 'tarfile', 'gzip', 'logging', 'dataclasses', 'subprocess', 'importlib.metadata'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     environment = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from hcpx.packs.gate import lint, read_pack
 from hcpx.packs.lint.program import DECIDES_WHAT_RUNS
 from hcpx.vocabulary.finding import Finding, errors
-from tests.packs_room.sound import SOUND, laid_over, write_pack
+from tests.packs_room.sound import SOUND, laid_over, write_pack, yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -359,3 +362,62 @@ def test_a_program_that_is_a_link_out_of_the_pack_is_refused(tmp_path: Path) -> 
     (tmp_path / "victim").write_text("#!/bin/sh\n")
     (tmp_path / "pack/bin/tool").symlink_to("../../victim")
     assert sorted(codes(tmp_path / "pack")) == ["bin_leaves_pack", "link_leaves_pack"]
+
+
+SCHEMAS = st.recursive(
+    st.sampled_from([None, True, 1, "string", "mock", "#/$defs/a", "#", "x.json", "object", "(", "{{a}}", "$arg"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *("type", "properties", "$ref", "$defs", "anyOf", "allOf", "enum", "const", "pattern", "required"),
+                    *("additionalProperties", "x-secret", "x-allow-dash", "confirm", "mode", "a", "$schema", "$arg"),
+                    *("$step", "path", "items", "if", "then", "patternProperties", "dependentSchemas"),
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+TOKENS = st.lists(
+    st.sampled_from(["tool", "--to", "{{a}}", "{{b}}", "--", "-", "--x={{a}}", "{{verb}}", "", "a{{a}}-{{b}}", "{{"]),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["a", "type", "properties", "confirm", "mode", "$defs"]), SCHEMAS, max_size=4),
+    SCHEMAS,
+    TOKENS,
+    st.sampled_from(["wrap", "composite", "openapi", "sense_only", "mcp"]),
+)
+@example({}, {"$step": []}, ["tool"], "composite")
+@settings(deadline=None, max_examples=200)
+def test_any_manifest_of_the_right_form_gives_findings_and_never_a_trace(
+    tmp_path_factory: pytest.TempPathFactory, args: dict[str, object], value: object, tokens: list[str], kind: str
+) -> None:
+    step = {"name": "s", "pack_id": "demo", "verb_key": "look", "args": {"n": value}}
+    command = {
+        "cli": tokens,
+        "args": args,
+        "required": ["a", "b"],
+        "steps": [step],
+        "output": value,
+        "mock": value,
+        "examples": [{"args": {"a": value, "confirm": True}, "argv": ["x"]}],
+    }
+    manifest = {
+        **yaml(SOUND),
+        "kind": kind,
+        "wrap": {"bin": "bin/tool", "argv_template": tokens},
+        "mcp": {},
+        "commands": {"look": command, "run": {"args": args}},
+        "policy": {"look": {"operation": "write"}, "run": {"operation": "read", "binding": "local"}},
+    }
+    found = lint(str(write_pack(tmp_path_factory.mktemp("any"), json.dumps(manifest))))
+    assert "confirm_unsaid" in {one.code for one in found}
+    assert all(one.message.isprintable() and one.mend.isprintable() for one in found)

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_of_many_who_make_a_store_at_once_one_does(home: Path, clock: TurnedCloc
     with closing(Database.open(str(home))) as database:
         assert database.one("SELECT count(*) FROM principals") == (1,)
     assert [path.name for path in home.iterdir() if "new" in path.name] == []
+
+
+def test_what_a_killed_maker_left_is_removed_by_the_next_one(home: Path, clock: TurnedClock) -> None:
+    home.mkdir(mode=0o700)
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    left = [f"hcpx.db.new-{gone.pid}-aa", f"hcpx.db.new-{gone.pid}-aa-journal"]
+    kept = [f"hcpx.db.new-{os.getppid()}-bb", "hcpx.db.new-note", f"hcpx.db.new-{10**30}-cc"]
+    for name in (*left, *kept):
+        (home / name).touch()
+    create(str(home), TENANT, ADA, clock)
+    assert sorted(path.name for path in home.iterdir() if "new" in path.name) == sorted(kept)
 
 
 @pytest.mark.parametrize(("tenant", "principal"), [("null", ADA), ("A", ADA), (TENANT, "ada"), (TENANT, "")])

@@ -125,12 +125,7 @@ class ChainedJournal:
         """Write the record that ends a call; an outcome is durable when this returns."""
         try:
             if record.kind == "outcome":
-                self._processes.end(record.audit_id)
-                self.flush()
-                text = body(record)
-                with self._durable:
-                    self._close(record, use, result if started else None, started=started)
-                    self._append(record.attribution.tenant, record, text)
+                self._settle_outcome(record, use, result, started=started)
             elif record.attribution.session is None:
                 self._settle_stranger(record, body(record))
             elif self._sharing is not None:
@@ -140,6 +135,17 @@ class ChainedJournal:
             self._rows.transactions.rest()
         except StoreUnavailable as problem:
             raise AuditUnavailable(str(problem)) from problem
+
+    def _settle_outcome(self, record: AuditRecord, use: KeyUse | None, result: bytes | None, *, started: bool) -> None:
+        try:
+            self.flush()
+            text = body(record)
+            with self._durable:
+                self._close(record, use, result if started else None, started=started)
+                self._append(record.attribution.tenant, record, text)
+        finally:
+            # Not before: who finds the intent without an outcome meanwhile would take this for a crash.
+            self._processes.end(record.audit_id)
 
     def flush(self) -> None:
         """Write what waits. Raises `AuditUnavailable`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Final
 
@@ -97,12 +97,14 @@ class AuditViews:
         """Yield the calls that fit: an outcome stands for its intent, which comes later on this walk."""
         ended: set[str] = set()
         needles = _needles(wanted)
+        holders: Mapping[str, str] | None = None
         for record in newest_first:
             if _INTENT in record.text[:_HEAD]:
                 if record.audit_id in ended:
                     ended.discard(record.audit_id)
                     continue
-                entry = self._unended(record)
+                holders = holders or {one.audit_id: one.holder for one in self._intents.waiting()}
+                entry = self._unended(record, holders.get(record.audit_id))
             else:
                 if _OUTCOME in record.text[:_HEAD] or _NOT_ON_DISK in record.text:
                     ended.add(record.audit_id)
@@ -111,15 +113,11 @@ class AuditViews:
             if entry is not None and _fits(entry, wanted):
                 yield entry
 
-    def _unended(self, intent: ChainedRecord) -> Entry | None:
-        """Return the entry of a call without an outcome, or None where that came after this walk began."""
-        holders = {one.audit_id: one.holder for one in self._intents.waiting()}
-        holder = holders.get(intent.audit_id)
+    def _unended(self, intent: ChainedRecord, holder: str | None) -> Entry | None:
+        """Return the entry of a call whose outcome this walk did not meet, None where it has one by now."""
         if holder is not None and self._processes.runs(holder, intent.audit_id):
             return {**_entry(intent), "running": True}
-        if holder is None and any(
-            _INTENT not in record.text[:_HEAD] for _, record in self._reader.of_call(intent.audit_id)
-        ):
+        if any(_INTENT not in record.text[:_HEAD] for _, record in self._reader.of_call(intent.audit_id)):
             return None
         return {**_entry(intent), "outcome": "unknown", "code": "outcome_unknown"}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hcpx.packs import skills
 from hcpx.packs.bootstrap.handlers import Check, PackTitle
 from hcpx.pipeline.step5_mint import mint_request
+from hcpx.store.errors import NotFound
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.invocation import Target
 from hcpx.vocabulary.pack import BOOTSTRAP, FOLLOW, Pack
@@ -16,6 +17,14 @@ from hcpx.vocabulary.principal import Session
 
 if TYPE_CHECKING:
     from .parts import Parts
+
+
+def installed(parts: Parts, tenant: str, pack_id: str) -> Pack:
+    """Return a pack as it is now; raises `NotFound`."""
+    pack = parts.catalog.find(tenant, pack_id)
+    if pack is None:
+        raise NotFound(f"no pack {pack_id} is installed; run: hcpx pack add PATH")
+    return pack
 
 
 class RuntimeDesk:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hcpx.adapters.assembly import host_program
 from hcpx.hub.vault import VaultStatus
 from hcpx.rendering.arguments import args_schema
 from hcpx.store.errors import NotFound, Refused
@@ -132,6 +131,8 @@ class Owner:
 
     def allow(self, name: str) -> str:
         """Put a program of this host on the allow-list and return its real path."""
+        from hcpx.adapters.assembly import host_program
+
         real = host_program(name, self._parts.settings.path)
         if real is None:
             raise NotFound(f"no program {name!r} on the search path {self._parts.settings.path}")

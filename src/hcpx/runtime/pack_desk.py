@@ -19,6 +19,8 @@ from hcpx.vocabulary.finding import Finding, errors
 from hcpx.vocabulary.pack import FOLLOW, Pack
 from hcpx.vocabulary.policy import PolicyRow, tightened
 
+from .desk import installed
+
 if TYPE_CHECKING:
     from .owner import Owner
     from .parts import Parts
@@ -53,10 +55,7 @@ class PackDesk:
 
     def show(self, pack_id: str) -> Pack:
         """Return a pack as it is now; raises `NotFound`."""
-        pack = self._parts.catalog.find(self._owner.tenant, pack_id)
-        if pack is None:
-            raise NotFound(f"no pack {pack_id} is installed; run: hcpx pack add PATH")
-        return pack
+        return installed(self._parts, self._owner.tenant, pack_id)
 
     def row(self, pack: Pack, verb_key: str) -> PolicyRow:
         """Return the effective row of a command."""

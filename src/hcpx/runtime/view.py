@@ -27,7 +27,7 @@ from hcpx.vocabulary.policy import PolicyRow, tightened
 from hcpx.vocabulary.principal import Project, Session
 
 from .books import Books, may_approve
-from .desk import RuntimeDesk
+from .desk import RuntimeDesk, installed
 from .owner import Owner
 from .rights import holds
 
@@ -79,13 +79,13 @@ class View:
             return [_line(title, active.get(title.id)) for title in desk.installed(self.session.tenant)]
         return [
             PackLine(row.pack_id, row.title, row.pack_id in active, row.version, row.digest, row.linked)
-            for row in self._owner.packs.list()
+            for row in self._parts.catalog.list(self.session.tenant)
         ]
 
     def pack(self, pack_id: str) -> Pack | Denial:
         """Return an installed pack to the owner, to another session one that is active on it."""
         if self.is_owner:
-            return self._owner.packs.show(pack_id)
+            return installed(self._parts, self.session.tenant, pack_id)
         active = {pack.id: pack for pack in RuntimeDesk(self._parts).active(self.session)}
         found = active.get(pack_id)
         return found if found is not None else self._not_active(pack_id)

@@ -1,7 +1,7 @@
 """The processes of one run, and how all of them are ended (Spec 04 section 3).
 
-A process belongs to the run where it is of the leader's group or session, was seen below the leader, or is
-an orphan that came to us and bears the run's tag or mark; and so does everything below it. Nothing else is
+A process belongs to the run where it is of the leader's group or session, was seen below the leader, bears
+the run's tag, or is an orphan that came to us and bears its mark; and so does everything below it. Nothing else is
 ever signalled or reaped: the embedding application has children of its own. A process is signalled through
 a descriptor, after its start time was compared, so that a number given out again never hits somebody else.
 """
@@ -35,10 +35,10 @@ class Tree:
         """Whether anything was still alive when `end` came."""
 
     def claim(self, put_on: Callable[[int], object]) -> None:
-        """Tag the leader and, after `put_on` was called with it, every process that it had started by then.
+        """Tag the leader, on which the limits are already, and put both on what it had started by then.
 
-        What is born later inherits both the tag and what `put_on` did, so a look that finds nobody
-        without the tag is the last one.
+        What is born later inherits both, so a look that finds nobody without the tag is the last one. Only
+        a program that leaves its session and its environment behind in this moment is not found again.
         """
         if self._tag is None:
             return
@@ -51,7 +51,12 @@ class Tree:
                 self._tag.put_on(row.pid)
 
     def _is_early(self, row: proc.Row, tried: set[int]) -> bool:
-        return not row.dead and row.pid not in tried and self._tag is not None and not self._tag.on(row.pid)
+        return (
+            not row.dead
+            and row.pid not in tried
+            and self._tag is not None
+            and not self._tag.on(row.pid, ask_file=True)
+        )
 
     def ask_to_end(self) -> None:
         """Send TERM to every process of the tree, to a stopped one too, and remember who was there."""
@@ -125,15 +130,16 @@ class Tree:
         return list(found.values())
 
     def _is_ours(self, row: proc.Row, me: int, *, recycled: bool) -> bool:
+        if row.pid == self._leader and self._reaped:
+            return False
         if self._leader in (row.group, row.session) and not recycled:
             return True
         if self._seen.get(row.pid) == row.start:
             return True
-        if row.parent != me or (row.pid == self._leader and self._reaped):
-            return False
-        return (self._tag is not None and self._tag.on(row.pid)) or (
-            self._mark != b"" and proc.holds(row.pid, self._mark)
-        )
+        # Whatever its parent is said to be: that may have ended while the rows were read.
+        if self._tag is not None and self._tag.on(row.pid, ask_file=row.parent == me):
+            return True
+        return row.parent == me and self._mark != b"" and proc.holds(row.pid, self._mark)
 
 
 def _send(row: proc.Row, number: signal.Signals) -> None:

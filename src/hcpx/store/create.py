@@ -18,6 +18,7 @@ from .migrate import apply, sync
 from .migrations import SHIPPED
 
 _OWNER_ONLY: Final = 0o700
+_DRAFT: Final = ".new-"
 
 
 def exists(home: str) -> bool:
@@ -36,11 +37,12 @@ def create(home: str, tenant: str, principal: str, clock: Clock) -> None:
     if not is_principal_id(principal):
         raise Refused(f"{principal!r} is no principal id: kind:name, such as user:ada")
     path = files.database_path(home)
-    draft = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
+    draft = f"{path}{_DRAFT}{os.getpid()}-{os.urandom(4).hex()}"
     try:
         _make_folder(os.path.dirname(path))
         if exists(home):
             raise Exists(f"there is a store at {path} already")
+        _sweep(path)
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             _fill(draft, tenant, principal, clock)
@@ -69,6 +71,20 @@ def _make_folder(folder: str) -> None:
     if os.stat(folder).st_uid == os.geteuid() and not os.listdir(folder):
         os.chmod(folder, _OWNER_ONLY)
     files.check_folder(folder)
+
+
+def _sweep(path: str) -> None:
+    """Remove what others left who were killed while they made a store; their number is in its name."""
+    folder, begin = os.path.dirname(path), os.path.basename(path) + _DRAFT
+    for name in os.listdir(folder):
+        if name.startswith(begin):
+            try:
+                os.kill(int(name.removeprefix(begin).partition("-")[0]), 0)
+            except ProcessLookupError:
+                with suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, name))
+            except (ValueError, PermissionError, OverflowError):
+                continue
 
 
 def _fill(draft: str, tenant: str, principal: str, clock: Clock) -> None:

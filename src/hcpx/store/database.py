@@ -216,9 +216,12 @@ class Database:
         connection = self._mine()
         try:
             connection.sql.execute("COMMIT" if commit else "ROLLBACK")
-        except sqlite3.Error as problem:
-            if connection.sql.in_transaction:
+        except BaseException as problem:
+            # Whatever came in between, Ctrl-C too: no transaction stays open, it would lock everybody out.
+            with suppress(sqlite3.Error):
                 connection.sql.rollback()
+            if not isinstance(problem, sqlite3.Error):
+                raise
             if commit:
                 raise unavailable(problem, self.path) from None
         finally:

@@ -86,9 +86,6 @@ GRANT_ADD: Final = (
     "INSERT INTO grants (tenant, principal, capability, pack_id, verb_keys, args_schema, until, created_at)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
-GRANTS_MATCHING: Final = (
-    "SELECT id, verb_keys FROM grants WHERE tenant = ? AND principal = ? AND capability = ? AND pack_id = ? ORDER BY id"
-)
 GRANT_REMOVE: Final = "DELETE FROM grants WHERE id = ?"
 
 # --- packs, overlays, allow-list, settings ---------------------------------------------------------------

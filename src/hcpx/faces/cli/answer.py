@@ -14,7 +14,7 @@ from .people import plain, print_table
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a command came to: `value` is its JSON, `rows` or `text` what people read instead.
+    """What a command came to: `value` is its JSON; people read `text`, then `rows` as a table.
 
     `notes` go to stderr beside either. `status` other than 0 says that what was looked at does not hold.
     """
@@ -55,10 +55,10 @@ def show(answer: Answer, *, as_json: bool) -> None:
         notes = {"warnings": list(answer.notes)} if answer.notes else {}
         print_json({"ok": answer.status == 0} | dict(answer.value) | notes)
         return
+    if answer.text:
+        sys.stdout.write(plain(answer.text if answer.text.endswith("\n") else answer.text + "\n"))
     if answer.rows is not None:
         print_table([dict(row) for row in answer.rows])
-    elif answer.text:
-        sys.stdout.write(plain(answer.text if answer.text.endswith("\n") else answer.text + "\n"))
     for note in answer.notes:
         sys.stderr.write(f"note: {plain(note)}\n")
 

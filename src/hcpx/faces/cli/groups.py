@@ -118,14 +118,15 @@ root = Lazy(
 def main(words: list[str]) -> int:
     """Run `hcpx ...` and return its exit status; whatever goes wrong is one message, never a trace."""
     as_json = wants_json(words)
+    stdout = sys.stdout
     try:
         status = root.main(words, "hcpx", "_HCPX_COMPLETE", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         return quiet_pipe()
     except SystemExit as end:
-        # click ends so where the reader went away, and after an answer to a shell that completes.
-        return quiet_pipe() if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
+        # click ends so after an answer to a shell that completes, and, with a stdout of its own, without a reader.
+        return quiet_pipe() if sys.stdout is not stdout else int(end.code or 0)
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as bare:

@@ -30,6 +30,11 @@ def failure(denial: Denial, *, as_json: bool, details: Mapping[str, object] | No
 
     `details` are further fields of the JSON.
     """
+    try:
+        sys.stdout.flush()
+    except OSError as trouble:
+        quiet_pipe()
+        as_json = as_json and isinstance(trouble, BrokenPipeError)
     if not as_json or not _printed(denial, details or {}):
         sys.stderr.write(f"hcpx: {denial.error}\n")
         if denial.hint is not None:

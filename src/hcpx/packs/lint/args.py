@@ -75,7 +75,7 @@ def _foreign(body: dict[str, object]) -> bool:
 
 def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        for name in _properties(schema):
+        for name in declared(schema):
             if _ARG_NAME.fullmatch(name) is None:
                 message = f'{verb_key}: "{name}" is no name of an arg'
                 yield Hit(message, _in_manifest(draft, path, ("properties", name)))
@@ -83,15 +83,18 @@ def _bad_arg_name(draft: Draft) -> Iterator[Hit]:
 
 def _control_arg(draft: Draft) -> Iterator[Hit]:
     for verb_key, schema, path in _schemas(draft):
-        properties = _properties(schema)
+        args = declared(schema)
         for name in ("confirm", "apply"):
-            body = properties.get(name, {"type": "boolean"})
-            if not isinstance(body, dict) or cast("dict[str, object]", body).get("type") != "boolean":
+            if not all(_is_boolean(body) for body in args.get(name, [])):
                 message = f"{verb_key}: {name} is the runtime's own arg, and boolean"
                 yield Hit(message, _in_manifest(draft, path, ("properties", name)))
-        if "mode" in properties and _holds_mock(properties["mode"]):
+        if any(_holds_mock(body) for body in args.get("mode", [])):
             message = f'{verb_key}: mode "mock" asks for a mock run and never reaches the program'
             yield Hit(message, _in_manifest(draft, path, ("properties", "mode")))
+
+
+def _is_boolean(schema: object) -> bool:
+    return isinstance(schema, dict) and cast("dict[str, object]", schema).get("type") == "boolean"
 
 
 def _holds_mock(schema: object) -> bool:
@@ -109,11 +112,6 @@ def _required_unknown(draft: Draft) -> Iterator[Hit]:
                 mend = f"did you mean {near}?" if near else None
                 message = f"{verb_key}: required names {name}, which args does not declare"
                 yield Hit(message, ("commands", verb_key, "required", place), mend)
-
-
-def _properties(schema: dict[str, object]) -> dict[str, object]:
-    properties = schema.get("properties", {})
-    return cast("dict[str, object]", properties) if isinstance(properties, dict) else {}
 
 
 def is_open(schema: Mapping[str, object]) -> bool:
@@ -218,6 +216,7 @@ RULES: Final = (
             "commands: {look: {cli: [tool], args: {apply: {type: [boolean, string]}}}}",
             "commands: {look: {cli: [tool], args: {mode: {enum: [fast, mock]}}}}",
             "commands: {look: {cli: [tool], args: {mode: {anyOf: [{const: mock}, {const: fast}]}}}}",
+            "commands: {look: {cli: [tool], args: {type: object, allOf: [{properties: {confirm: {}}}]}}}",
         ),
         fine=("commands: {look: {cli: [tool], args: {confirm: {type: boolean}, mode: {enum: [fast, slow]}}}}",),
     ),

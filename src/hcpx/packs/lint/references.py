@@ -62,7 +62,7 @@ def _arg_reference(command: Command, name: object, path: Path) -> Iterator[Hit]:
 
 def _step_reference(command: Command, body: dict[str, object], steps: set[str], path: Path) -> Iterator[Hit]:
     name, pointer = body["$step"], body.get("path", "")
-    if name not in steps:
+    if not isinstance(name, str) or name not in steps:
         yield Hit(f"{command.verb_key}: $step names {name}, which is no step before this", path)
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
         yield Hit(f"{command.verb_key}: path is a JSON pointer, such as /id", path)

@@ -134,7 +134,7 @@ class Tour:
             owner.packs.activate(pack_id)
         owner.projects.add(owner.tenant, "demo", str(self._runtime.settings.cwd))
         self._token, _ = owner.new_session(actor=_AGENT, read_only=True, ttl_s=600.0)
-        if all(check.ok for check in self._runtime.books.doctor() if check.name.startswith("sandbox")):
+        if all(check.ok for check in self._runtime.books.doctor() if check.name == "sandbox"):
             return "Programs run isolated."
         owner.configure("sandbox", "native-local")
         return "This machine has no isolation to offer, so programs run as they are (native-local)."

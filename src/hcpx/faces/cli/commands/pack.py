@@ -11,8 +11,6 @@ from hcpx.faces.cli.answer import Answer, Stop, stop
 from hcpx.faces.cli.interrupts import cancelling
 from hcpx.faces.cli.kinds import Change, Command, Desk, Draft, OwnerRead, Read
 from hcpx.runtime import Settings
-from hcpx.runtime.drafting import lint_alone, new_pack
-from hcpx.runtime.pack_desk import PackRefused
 from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import CATALOGUE, Denial, shell_quoted
 from hcpx.vocabulary.finding import Finding, errors
@@ -26,6 +24,8 @@ pack = click.Group("pack", help="Packs: what agents and people may run.")
 @click.option("--replace", is_flag=True, help="Take it in the place of another version.")
 def add(desk: Desk, source: str, *, link: bool, replace: bool) -> Answer:
     """Install a folder, an archive, or by its name a pack that comes with hcpx."""
+    from hcpx.runtime.pack_desk import PackRefused
+
     added = desk.owner.packs.add(source, link=link, replace=replace)
     if isinstance(added, PackRefused):
         raise _refused(source, added.denial, added.findings)
@@ -78,7 +78,7 @@ def show(view: View, pack_id: str) -> Answer:
         "activated": found.id in view.session.activations,
         "commands": commands,
     }
-    return Answer(value, rows=commands, notes=(f"{found.id} {found.version}: {found.title}",))
+    return Answer(value, text=f"{found.id} {found.version}: {found.title}", rows=commands)
 
 
 @pack.command("lint", cls=Command)
@@ -88,6 +88,8 @@ def lint(folder: str) -> Answer:
 
     The folder is judged by itself: what a composite does in other packs gives warnings.
     """
+    from hcpx.runtime.drafting import lint_alone
+
     findings = lint_alone(folder)
     bad = errors(findings)
     text = _lines(findings) + _count(folder, findings)
@@ -107,6 +109,8 @@ def new(settings: Settings, program: str, folder: str | None, *, from_help: bool
     """Write a new pack around a program of this host."""
     if deep and not from_help:
         raise stop("usage", what="--deep goes with --from-help", hint="hcpx pack new --help")
+    from hcpx.runtime.drafting import new_pack
+
     with cancelling() as cancel:
         found = new_pack(program, folder, settings, from_help=from_help, deep=deep, cancel=cancel)
     if isinstance(found, Denial):
