@@ -6,11 +6,12 @@ import os
 import pathlib
 import shutil
 import sys
-import sysconfig
 
+import msgspec
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
+SITE = pathlib.Path(msgspec.__file__).parents[1]
 NOBODY = 65534
 
 
@@ -19,7 +20,7 @@ def python(folder: str) -> list[str]:
     copies = os.path.join(folder, "lib")
     for name in ("src/hcpx", "tests/redteam", "tests/sandbox_isolation"):
         shutil.copytree(ROOT / name, os.path.join(copies, name.removeprefix("src/")), dirs_exist_ok=True)
-    shutil.copytree(os.path.join(sysconfig.get_paths()["purelib"], "msgspec"), os.path.join(copies, "msgspec"))
+    shutil.copytree(SITE / "msgspec", os.path.join(copies, "msgspec"))
     pathlib.Path(copies, "tests/__init__.py").touch()
     os.chmod(folder, 0o755)
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"

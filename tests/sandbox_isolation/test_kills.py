@@ -20,7 +20,7 @@ from hcpx.sandbox.choose import Places, choose
 from hcpx.sandbox.janitor import Swept, sweep
 from hcpx.sandbox.job import NotStarted
 from hcpx.sandbox.journal import Journal, identify
-from tests.redteam.people import NOBODY, ROOT, as_user, python
+from tests.redteam.people import NOBODY, ROOT, SITE, as_user, python
 from tests.sandbox_isolation.bench import Bench, processes, until
 
 MOMENTS = int(os.environ.get("HCPX_KILL_MOMENTS", "12"))
@@ -55,7 +55,7 @@ def test_a_runtime_killed_at_any_moment_leaves_no_program(open_folder: pathlib.P
         folder = home / str(moment)
         folder.mkdir()
         os.chown(folder, uid, uid)
-        word = f"347.{os.getpid()}{moment}"
+        word = f"347.{os.getpid()}{moment:04}"
         started += _killed(
             [*command, str(folder), word],
             word,
@@ -80,7 +80,7 @@ def _killed(command: list[str], word: str, folder: pathlib.Path, after_s: float)
     runtime.wait()
     runtime.stdin.close()
     runtime.stdout.close()
-    assert until(lambda: not _programs(word)), "a program is still alive"
+    assert until(lambda: not _programs(word)), f"still alive: {[_facts(pid) for pid in _programs(word)]}"
     # what was just being started holds the record's lock until it is another program
     assert until(lambda: bool(sweep(str(folder / "state"))) and not os.listdir(folder / "state" / "running"))
     assert until(lambda: processes(word) == [])
@@ -90,6 +90,11 @@ def _killed(command: list[str], word: str, folder: pathlib.Path, after_s: float)
         return False
     assert set(limits.read_text().splitlines()) <= {"77 0"}
     return True
+
+
+def _facts(pid: int) -> list[str]:
+    told = [pathlib.Path(f"/proc/{pid}/{name}").read_bytes().decode() for name in ("cmdline", "stat", "wchan")]
+    return [*told, *(os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd"))]
 
 
 def _programs(word: str) -> list[int]:
@@ -114,7 +119,7 @@ def _crashed(state: str, code: str) -> None:
     """Write a journal in a process that ends without clearing up."""
     made = f"from hcpx.sandbox.journal import Journal\njournal = Journal({state!r})\n"
     text = f"import os, sys\n{made}{code}\nos._exit(0)\n"
-    subprocess.run([sys.executable, "-c", text], env={"PYTHONPATH": str(ROOT / "src")}, check=True)
+    subprocess.run([sys.executable, "-c", text], env={"PYTHONPATH": f"{ROOT / 'src'}:{SITE}"}, check=True)
 
 
 def test_05_a_recorded_process_of_a_dead_runtime_is_ended(state: str) -> None:

@@ -46,7 +46,7 @@ def main(order: int, control: int) -> int:
     _check(_LIBC.prctl(_SUBREAPER, 1, 0, 0, 0))
     rules = [(_opened(rule["at"]), rule["write"]) for rule in wanted["rules"]]
     directory = _opened(wanted["directory"])
-    if channel.recv(1) != b"g":
+    if _heard(channel) != b"g":
         return 125
     nowhere = os.open("/dev/null", os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -62,8 +62,17 @@ def main(order: int, control: int) -> int:
     trouble = b""
     while piece := os.read(reading, 4096):
         trouble += piece
-    channel.send(b"no " + trouble if trouble else b"ok", socket.MSG_NOSIGNAL)
+    with contextlib.suppress(OSError):  # the runtime may be gone: then _watch ends it all
+        channel.send(b"no " + trouble if trouble else b"ok", socket.MSG_NOSIGNAL)
     return _watch(program, channel)
+
+
+def _heard(channel: socket.socket) -> bytes:
+    """Return the next word; none where the runtime is gone, also with words of ours unread."""
+    try:
+        return channel.recv(1)
+    except OSError:
+        return b""
 
 
 def _opened(at: int | str) -> int:
@@ -83,7 +92,7 @@ def _watch(program: int, channel: socket.socket) -> int:
             code = os.waitstatus_to_exitcode(end)
             status = code if code >= 0 else 128 - code
             break
-        if channel.recv(1) != b"t":
+        if _heard(channel) != b"t":
             break
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(handle, signal.SIGTERM)
@@ -113,7 +122,7 @@ def _end_all() -> None:
 def _descendants() -> set[int]:
     parents: dict[int, int] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, IndexError, ValueError):
             with open(f"/proc/{name}/stat", "rb") as file:
                 state, parent = file.read().rsplit(b")", 1)[1].split()[:2]
             if state not in b"ZX":
