@@ -136,9 +136,7 @@ def test_a_limit_that_was_asked_for_is_refused_where_the_program_changes_its_use
     shutil.copy("/bin/true", path)
     path.chmod(0o4755)
     answer = ran(tmp_path, "pass", Limits(memory_mb=9, asked=("memory_mb",)), str(path))
-    assert answer == NotStarted(
-        "sandbox_unavailable", "the limit memory_mb cannot be put on a setuid program"
-    )
+    assert answer == NotStarted("sandbox_unavailable", "the limit memory_mb cannot be put on a setuid program")
     assert isinstance(ran(tmp_path, "pass", Limits(), str(path)), Ended)
 
 

@@ -82,9 +82,7 @@ def spoil_by_link(path: Path) -> None:
         spoil_by_link,
     ],
 )
-def test_a_folder_that_comes_back_spoiled_is_not_used_again(
-    spoil: object, settled: bool, tmp_path: Path
-) -> None:
+def test_a_folder_that_comes_back_spoiled_is_not_used_again(spoil: object, settled: bool, tmp_path: Path) -> None:
     folders = PrivateFolders(str(tmp_path), ("home", "tmp"))
     folder = folders.take()
     if settled:

@@ -70,9 +70,7 @@ def test_an_entry_of_the_same_base_name_is_never_consulted_for_an_own_file(host:
     assert host.asked == []
 
 
-@pytest.mark.parametrize(
-    "name", ["../bin/tool", "bin/../../bin/tool", "../pack2/tool", "link/tool", "out", "./out"]
-)
+@pytest.mark.parametrize("name", ["../bin/tool", "bin/../../bin/tool", "../pack2/tool", "link/tool", "out", "./out"])
 def test_a_path_that_leaves_the_pack_is_refused_though_the_name_is_allowed(name: str, host: Host) -> None:
     tool = host.program("bin/tool")
     host.program("pack2/tool")
@@ -210,9 +208,7 @@ def test_an_allowed_program_without_its_interpreter_is_named(host: Host) -> None
     assert host.find("tool") == NotFound("missing interpreter /no/such/interpreter")
 
 
-@pytest.mark.parametrize(
-    "name", ["", " tool", "tool ", "\ttool", "tool\n", " bin/tool", "tool\u00a0", "a\0b"]
-)
+@pytest.mark.parametrize("name", ["", " tool", "tool ", "\ttool", "tool\n", " bin/tool", "tool\u00a0", "a\0b"])
 def test_a_name_with_blanks_around_it_is_refused(name: str, host: Host) -> None:
     for path in ("bin/tool", "pack/tool", "pack/tool ", "bin/tool "):
         host.program(path)
@@ -228,9 +224,7 @@ def test_a_name_of_no_program_is_not_listed(name: str, host: Host) -> None:
     assert answer.why is None
 
 
-def test_a_relative_or_empty_part_of_the_search_path_is_skipped(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_or_empty_part_of_the_search_path_is_skipped(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = host.program("bin/tool")
     host.allow("tool", tool)
     monkeypatch.chdir(host.bin)

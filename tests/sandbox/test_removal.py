@@ -25,9 +25,9 @@ def test_folders_without_rights_odd_names_and_odd_files_are_removed(tmp_path: Pa
     closed = path / "a" / "b"
     closed.mkdir(parents=True)
     for name in (b"line\nbreak", b"\xff\xfe", b"-rf", b" ", b"*", b"x" * 255):
-        with open(os.path.join(os.fsencode(closed), name), "wb"):  # noqa: PTH118, PTH123
+        with open(os.path.join(os.fsencode(closed), name), "wb"):
             pass
-        os.mkdir(os.path.join(os.fsencode(path), b"d" + name[:200]), 0o000)  # noqa: PTH102, PTH118
+        os.mkdir(os.path.join(os.fsencode(path), b"d" + name[:200]), 0o000)
     os.mkfifo(path / "fifo")
     with socket.socket(socket.AF_UNIX) as sock:
         os.chdir(path)  # the path of a socket is short

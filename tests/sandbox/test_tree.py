@@ -196,9 +196,7 @@ def test_orphans_that_end_meanwhile_are_reaped_during_a_long_run() -> None:
             cancel.cancel()
 
     start = "sleep 0.2; for n in 1 2 3 4 5; do (setsid true &); done"
-    finished = shell(
-        f"{start}; while :; do echo look; sleep 0.05; done", cancel=cancel, on_output=hear, timeout_s=20
-    )
+    finished = shell(f"{start}; while :; do echo look; sleep 0.05; done", cancel=cancel, on_output=hear, timeout_s=20)
     assert finished.how == "cancelled"
 
 

@@ -98,7 +98,7 @@ def test_mode_workspace_keeps_one_private_directory_for_each_owner(tmp_path: Pat
     assert not any("acme" in path.name or "ada" in path.name for path in paths.values())
     again = Workspaces(str(tmp_path)).open("workspace", "/", None, OWNER)
     assert again.path == str(paths[OWNER])
-    assert os.listdir(again.path) == ["kept"]  # noqa: PTH208
+    assert os.listdir(again.path) == ["kept"]
     again.close()
 
 
@@ -131,9 +131,7 @@ def test_mode_ephemeral_is_an_empty_private_directory_that_is_gone_afterwards(tm
 
 
 @pytest.mark.parametrize("mode", ["workspace", "ephemeral"])
-def test_a_private_directory_that_cannot_be_made_is_a_problem_and_no_exception(
-    mode: str, tmp_path: Path
-) -> None:
+def test_a_private_directory_that_cannot_be_made_is_a_problem_and_no_exception(mode: str, tmp_path: Path) -> None:
     (tmp_path / "state").touch()
     workspaces = Workspaces(str(tmp_path / "state"))
     folder = workspaces.open(mode, "/", None, OWNER)  # pyright: ignore[reportArgumentType]
