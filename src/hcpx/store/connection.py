@@ -17,7 +17,7 @@ class Connection:
     SQLite never syncs a commit of it (`synchronous=NORMAL`) and never empties the log by itself.
     """
 
-    __slots__ = ("_path", "_wal", "sql", "written")
+    __slots__ = ("_path", "_wal", "counter", "sql", "written")
 
     def __init__(self, path: str, wait_s: float = WAIT_S) -> None:
         self._path = path
@@ -33,6 +33,8 @@ class Connection:
                 check_same_thread=False,
                 cached_statements=256,
             )
+            self.counter = self.sql.cursor()
+            """For the change counter alone, which every call reads: a cursor for each time costs as much again."""
             self.sql.execute("PRAGMA synchronous=NORMAL")
             self.sql.execute("PRAGMA wal_autocheckpoint=0")
         except sqlite3.Error as problem:

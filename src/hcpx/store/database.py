@@ -147,8 +147,10 @@ class Database:
 
     def changes(self) -> int:
         """Return the change counter: what was read before, and has the same number, still holds."""
+        counter = self._mine().counter
         try:
-            row = self._mine().sql.execute(queries.CHANGES).fetchone()  # not by `one`: every call asks this
+            row = counter.execute(queries.CHANGES).fetchone()
+            counter.fetchone()  # there is no other row: the statement ends, and what it saw is not held on to
         except sqlite3.Error as problem:
             raise unavailable(problem, self.path) from None
         return row[0] if row else -1
