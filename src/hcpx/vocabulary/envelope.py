@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -13,7 +13,15 @@ from .json_text import JsonProblem, checked, encode, mended_text, parse_strict
 MAX_BYTES: Final = 1024 * 1024
 MAX_ID: Final = 256
 MAX_KEY: Final = 128
-_FIELDS: Final = ("pack_id", "surface_id", "verb_key", "args", "request_id", "idempotency_key")
+_MOST: Final = {
+    "pack_id": MAX_ID,
+    "surface_id": MAX_ID,
+    "verb_key": MAX_ID,
+    "request_id": MAX_KEY,
+    "idempotency_key": MAX_KEY,
+}
+_FIELDS: Final = frozenset({*_MOST, "args"})
+_BOTH: Final = frozenset({"pack_id", "surface_id"})
 
 Payload = bytes | str | Mapping[str, object]
 
@@ -59,16 +67,16 @@ def read_envelope(payload: Payload) -> Envelope | BadEnvelope:
         return _bad(str(problem), parsed)
     if not isinstance(body, dict):
         return _bad("not an object", None)
-    fields = cast("dict[str, object]", body)
+    fields = cast("dict[str, Any]", body)
     what = _fault(fields)
     if what is not None:
         return _bad(what, fields)
     return Envelope(
-        pack_id=cast("str", fields.get("pack_id", fields.get("surface_id"))),
-        verb_key=cast("str", fields["verb_key"]),
-        args=cast("dict[str, object]", fields.get("args", {})),
-        request_id=cast("str | None", fields.get("request_id")),
-        idempotency_key=cast("str | None", fields.get("idempotency_key")),
+        pack_id=fields["pack_id"] if "pack_id" in fields else fields["surface_id"],
+        verb_key=fields["verb_key"],
+        args=fields.get("args", {}),
+        request_id=fields.get("request_id"),
+        idempotency_key=fields.get("idempotency_key"),
     )
 
 
@@ -110,23 +118,17 @@ def _sized(size: int) -> None:
 
 def _fault(fields: dict[str, object]) -> str | None:
     """Say what is wrong with the fields of an envelope, or None."""
-    for name in fields:
-        if name not in _FIELDS:
-            return f"unknown field {name[:MAX_ID]}"
+    if not fields.keys() <= _FIELDS:
+        unknown = next(name for name in fields if name not in _FIELDS)
+        return f"unknown field {unknown[:MAX_ID]}"
     if "pack_id" not in fields and "surface_id" not in fields:
         return "pack_id is missing"
     if "verb_key" not in fields:
         return "verb_key is missing"
-    for name, most in (
-        ("pack_id", MAX_ID),
-        ("surface_id", MAX_ID),
-        ("verb_key", MAX_ID),
-        ("request_id", MAX_KEY),
-        ("idempotency_key", MAX_KEY),
-    ):
+    for name, most in _MOST.items():
         if name in fields and (what := _text_fault(name, fields[name], most)):
             return what
-    if fields.get("pack_id", fields.get("surface_id")) != fields.get("surface_id", fields.get("pack_id")):
+    if fields.keys() >= _BOTH and fields["pack_id"] != fields["surface_id"]:
         return "pack_id and surface_id differ"
     if not isinstance(fields.get("args", {}), dict):
         return "args is not an object"

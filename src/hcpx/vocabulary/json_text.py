@@ -147,11 +147,15 @@ def _object(value: dict[object, object], depth: int) -> dict[str, object]:
         raise JsonProblem(_TOO_DEEP)
     copy: dict[str, object] = {}
     for key, item in value.items():
-        if not isinstance(key, str):
+        # What `_text` would say, without a call, of the commonest keys and values.
+        if type(key) is str and key.isidentifier():
+            name = key
+        elif isinstance(key, str):
+            name = _text(key)
+        else:
             raise JsonProblem("a key is not a string")
-        name = _text(key)
         if type(item) is str and item.isascii() and "\0" not in item:
-            copy[name] = item  # what `_text` would say, without two calls for the commonest value
+            copy[name] = item
             continue
         try:
             copy[name] = _checked(item, depth - 1)
