@@ -51,7 +51,7 @@ def test_all_of_it_holds_for_an_ordinary_user_too() -> None:
         pytest.skip("an ordinary user cannot reach this checkout or its Python")
     with tempfile.TemporaryDirectory() as home:
         os.chown(home, NOBODY, NOBODY)
-        options = ["-q", "-p", "no:cacheprovider", f"--basetemp={home}/tests"]
+        options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", f"--basetemp={home}/tests"]
         done = as_nobody(
             interpreter, "-m", "pytest", *options, str(HERE), str(HERE.parent / "adapters"), home=home
         )
