@@ -135,6 +135,30 @@ def test_a_cancel_after_the_end_changes_nothing() -> None:
     assert (finished.how, finished.status) == ("exit", 0)
 
 
+def test_an_interrupt_leaves_nothing_alive() -> None:
+    mark = token()
+    program = f"""
+import os, signal
+from hcpx.sandbox.spawn import Command, run
+from hcpx.vocabulary.invocation import Cancel
+script = "setsid bash -c 'exec -a {mark} sleep 300' & echo up; exec -a {mark} sleep 300"
+env = {{"HOME": "/private/{mark}"}}
+def interrupt(name, data):
+    os.kill(os.getpid(), signal.SIGINT)
+command = Command(
+    "/bin/bash", ("bash", "-c", script), env, 60, 99, Cancel(), on_output=interrupt, mark="/private/{mark}"
+)
+try:
+    run(command)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    env = {"PYTHONPATH": os.pathsep.join(sys.path), "PATH": PATH}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=env)
+    assert done.stdout == b"interrupted\n"
+    assert alive(mark) == []
+
+
 def test_a_fork_bomb_is_ended() -> None:
     mark = token()
     script = 'n=0; while [ $n -lt 60 ]; do bash -c "$BOMB" bomb $1 & n=$((n + 1)); done; wait'

@@ -55,11 +55,18 @@ def _headed(data: bytes, cap: int) -> bytes:
     head = data[:cap]
     for back in range(1, min(4, len(head)) + 1):
         lead = head[-back]
-        if lead & 0xC0 == 0x80:
-            continue
-        length = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
-        return head[:-back] if length > back else head
+        if lead & 0xC0 != 0x80:
+            return head[:-back] if _length(lead) > back else head
     return head
+
+
+def _length(lead: int) -> int:
+    """Return how many bytes the character takes that begins with this one; 1 where none does."""
+    if 0xC2 <= lead <= 0xDF:
+        return 2
+    if 0xE0 <= lead <= 0xEF:
+        return 3
+    return 4 if 0xF0 <= lead <= 0xF4 else 1
 
 
 class Live:

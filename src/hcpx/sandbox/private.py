@@ -28,7 +28,7 @@ class PrivateFolder:
     def __init__(self, path: str, fd: int) -> None:
         self.path = path
         self.fd = fd
-        self.changed: tuple[int, ...] = ()
+        self.changed: list[int] = []
         self.settled = False
         """Whether its last change was so long ago that another one cannot bear the same time."""
 
@@ -93,8 +93,8 @@ class PrivateFolders:
 
     def _is_untouched(self, folder: PrivateFolder) -> bool:
         """Tell whether a folder is as it was made: by the times of its last changes, else by a look at it."""
-        states = [os.fstat(folder.fd), *(os.lstat(f"{folder.path}/{room}") for room in self._rooms)]
-        changed = tuple(state.st_ctime_ns for state in states)
+        states = [os.fstat(folder.fd), *[os.lstat(f"{folder.path}/{room}") for room in self._rooms]]
+        changed = [state.st_ctime_ns for state in states]
         if folder.settled and changed == folder.changed:
             return True
         folder.changed = changed

@@ -149,7 +149,8 @@ def _stamp(status: os.stat_result) -> _Stamp:
 
 def _is_safe(file: _File) -> bool:
     """Tell whether neither the program nor a folder above it is anybody's to change."""
-    return not file.status.st_mode & stat.S_IWOTH and not any(
-        folder.st_mode & stat.S_IWOTH and not (folder.st_mode & stat.S_ISVTX and folder.st_uid == 0)
-        for folder in file.folders
-    )
+    for folder in file.folders:
+        root_keeps_it = folder.st_mode & stat.S_ISVTX and folder.st_uid == 0
+        if folder.st_mode & stat.S_IWOTH and not root_keeps_it:
+            return False
+    return not file.status.st_mode & stat.S_IWOTH

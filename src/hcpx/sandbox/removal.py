@@ -26,11 +26,11 @@ def remove(path: str) -> bool:
 
 def _emptied(path: str) -> bool:
     try:
+        _open_up(path)
         top = os.open(path, _FOLDER)
     except OSError:
         return False
     try:
-        os.fchmod(top, 0o700)
         for _ in range(_ROUNDS):
             _flatten(top)
             try:
@@ -62,14 +62,14 @@ def _moved_up(top: int, name: bytes) -> bool:
     """Remove the files of a folder in `top` and move its folders beside it; tell whether any was moved."""
     moved = False
     try:
-        _open_up(top, name)
+        _open_up(name, top)
         inside = os.open(name, _FOLDER, dir_fd=top)
     except OSError:
         return moved
     try:
         for below in _unlinked(inside):
             # To be moved, a folder must be writable itself: the entry for its parent changes.
-            _open_up(inside, below)
+            _open_up(below, inside)
             os.rename(below, os.urandom(12).hex(), src_dir_fd=inside, dst_dir_fd=top)
             moved = True
     except OSError:
@@ -79,9 +79,9 @@ def _moved_up(top: int, name: bytes) -> bool:
     return moved
 
 
-def _open_up(folder: int, name: bytes) -> None:
-    """Give ourselves every right on a folder in a folder, a link not followed."""
-    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+def _open_up(name: str | bytes, inside: int | None = None) -> None:
+    """Give ourselves every right on a folder, a link not followed."""
+    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
     try:
         os.chmod(f"/proc/self/fd/{handle}", 0o700)
     finally:

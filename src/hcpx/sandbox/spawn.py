@@ -135,11 +135,12 @@ def _start(command: Command) -> Started | NotStarted:
 def _born(command: Command, stdout: int, stderr: int) -> int | NotStarted:
     """Start the program, again where its file was busy, and return its number."""
     try:
-        argv = [_encoded(part) for part in command.argv]
-        env = [_encoded(name) + b"=" + _encoded(value) for name, value in command.env.items()]
+        # UTF-8 whatever the locale says; bytes of file names go back as they came.
+        argv = [part.encode("utf-8", "surrogateescape") for part in command.argv]
+        env = [f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in command.env.items()]
     except UnicodeEncodeError:
         return NotStarted("not_executable", "an argument or variable holds a lone surrogate")
-    if any(b"\0" in part for part in (*argv, *env)) or any("=" in name for name in command.env):
+    if b"\0" in b"".join((*argv, *env)) or "=" in "".join(command.env):
         return NotStarted("not_executable", "an argument or variable that no program can be given")
     stdin = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if command.stdin < 0 else command.stdin
     closed = _open_mask()
@@ -207,17 +208,12 @@ def _fork_exec(command: Command, argv: list[bytes], env: list[bytes], streams: t
     return _Failure(int(number, 16), where.startswith(b"noexec"))
 
 
-def _encoded(text: str) -> bytes:
-    """Encode for the program: UTF-8 whatever the locale says; bytes of file names go back as they came."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _open_mask() -> set[signal.Signals]:
+def _open_mask() -> set[int]:
     """Unblock what this thread blocks, so that the program does not inherit it; returns the mask to set back.
 
     A signal that would end this very process by default stays blocked: somebody waits for it elsewhere.
     """
-    blocked = {signal.Signals(one) for one in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     if blocked:
         free = {one for one in blocked if one in _HARMLESS or signal.getsignal(one) is not signal.SIG_DFL}
         signal.pthread_sigmask(signal.SIG_UNBLOCK, free)

@@ -114,16 +114,15 @@ class Tree:
         return members
 
     def _members(self, pids: Iterable[int]) -> list[proc.Row]:
-        """Return the rows of the tree's processes, the leader's too as long as it is not reaped."""
+        """Return the rows of those that are of the tree; a leader that is reaped is not."""
         rows = proc.rows(pids)
         me = os.getpid()
         recycled = self._reaped and self._leader in rows
         found = {pid: row for pid, row in rows.items() if self._is_ours(row, me, recycled=recycled)}
-        grown = True
-        while grown:
-            below = {pid: row for pid, row in rows.items() if row.parent in found and pid not in found}
+        above = {*found} if self._reaped else {*found, self._leader}
+        while below := {pid: row for pid, row in rows.items() if row.parent in above and pid not in found}:
             found.update(below)
-            grown = bool(below)
+            above = {*below}
         self._seen.update((pid, row.start) for pid, row in found.items())
         return list(found.values())
 

@@ -58,14 +58,13 @@ class Workspaces:
         value says why. What comes back is to be given to `close`, a project's directory by a descriptor of
         its own.
         """
-        if mode == "project":
-            return _again(project)
         if mode == "pack":
             return _opened(root)
         try:
-            return self._private(mode, owner)
+            return _again(project) if mode == "project" else self._private(mode, owner)
         except OSError as problem:
-            return Folder("", problem=f"no private workspace: {os.strerror(problem.errno or 0)}")
+            kind = "working directory" if mode == "project" else "no private workspace"
+            return Folder("", problem=f"{kind}: {os.strerror(problem.errno or 0)}")
 
     def path(self, mode: WorkspaceMode, root: str, project: str | None, owner: tuple[str, str, str]) -> str:
         """Return where `open` would lead, without opening or making anything."""
