@@ -52,10 +52,7 @@ class Tree:
 
     def _is_early(self, row: proc.Row, tried: set[int]) -> bool:
         return (
-            not row.dead
-            and row.pid not in tried
-            and self._tag is not None
-            and not self._tag.on(row.pid, ask_file=True)
+            not row.dead and row.pid not in tried and self._tag is not None and not self._tag.on(row.pid, ask_file=True)
         )
 
     def ask_to_end(self) -> None:

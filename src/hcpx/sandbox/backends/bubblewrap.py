@@ -176,7 +176,10 @@ class Bubblewrap:
             if said.endswith("Argument list too long"):
                 return NotStarted("not_executable", _TOO_LONG)
             return NotStarted("sandbox_unavailable", said or "the sandbox ended before its program began")
-        return msgspec.structs.replace(finished.ended(self.enforced(job)), network=inside.contacts())
+        ended = finished.ended(self.enforced(job))
+        contacts = inside.contacts()
+        refused = tuple(f"network: {one.host}:{one.port}: {one.refused}" for one in contacts if one.refused)
+        return msgspec.structs.replace(ended, network=contacts, warnings=(*ended.warnings, *refused))
 
     def _as(self, who: Identity) -> list[str]:
         if not who.drop:
