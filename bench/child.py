@@ -39,10 +39,18 @@ def spawn(text: str) -> dict[str, str]:
     return {"echo": text + done.stdout.decode()}
 
 
+def spawn_apart(text: str) -> dict[str, str]:
+    """The same in a session of its own, which a sandbox owes and the scheduler treats as another group."""
+    done = subprocess.run([TRUE], stdin=subprocess.DEVNULL, capture_output=True, check=True, start_new_session=True)
+    return {"echo": text + done.stdout.decode()}
+
+
+TOOLS = {"echo": echo, "spawn": spawn, "spawn_apart": spawn_apart}
+
+
 def main(build: Callable[[Tool], Caller]) -> None:
-    """Serve the tool that the command line names, `echo` or `spawn`, for one call only if it says `once`."""
-    tool = {"echo": echo, "spawn": spawn}[sys.argv[1]]
-    serve(lambda: build(tool))
+    """Serve the tool of `TOOLS` that the command line names, for one call only if it says `once`."""
+    serve(lambda: build(TOOLS[sys.argv[1]]))
 
 
 def serve(build: Callable[[], Caller]) -> None:

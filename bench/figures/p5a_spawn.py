@@ -14,17 +14,16 @@ from bench.worker import Worker
 if TYPE_CHECKING:
     from bench.course import Course
 
-HCPX, WRITE, BARE = "hcpx", "hcpx write", "subprocess.run"
+HCPX, WRITE, BARE, APART = "hcpx", "hcpx write", "subprocess.run", "subprocess.run, own session"
 NS_TO_US = 1e-3
 
 
 def measure(course: Course) -> dict[str, Finding]:
     """One process each, all up at once, batches in random order."""
     finding = Finding(absent=dict(course.absent))
-    two_pipes = course.peer_argv("bench.peers.two_pipes", course.python, "spawn")
-    bare = Worker(BARE, [os.fspath(part) for part in two_pipes], course.plain(), calls=50)
     with course.workers(
-        bare,
+        _bare(course, BARE, "spawn"),
+        _bare(course, APART, "spawn_apart"),
         course.hcpx_worker(HCPX, course.home("p5a"), "look", calls=50),
         course.hcpx_worker(WRITE, course.home("p5a-write"), "act", calls=25),
         *course.peer_workers("spawn", calls=25),
@@ -35,9 +34,12 @@ def measure(course: Course) -> dict[str, Finding]:
     finding.values["excess"] = scaled(excess(ours, base), NS_TO_US)
     finding.absent.update(measured.out)
     finding.keep(measured.series)
-    if WRITE in measured.series:
-        what = "a write, its intent and outcome on disk, over the bare spawn"
-        finding.beside.append(Beside(what, "x", ratio(measured.series[WRITE], base)))
+    for name, what in (
+        (APART, "the bare spawn in a session of its own, over the bare spawn"),
+        (WRITE, "a write, its intent and outcome on disk, over the bare spawn"),
+    ):
+        if name in measured.series:
+            finding.beside.append(Beside(what, "x", ratio(measured.series[name], base)))
     for peer in PEERS:
         if peer.name in measured.series:
             beside = measured.series[peer.name]
@@ -45,3 +47,8 @@ def measure(course: Course) -> dict[str, Finding]:
             more = scaled(excess(beside, base), NS_TO_US)
             finding.beside.append(Beside(f"{peer.name}'s call, more than the bare spawn", "us", more))
     return {"P5a": finding}
+
+
+def _bare(course: Course, name: str, tool: str) -> Worker:
+    argv = course.peer_argv("bench.peers.two_pipes", course.python, tool)
+    return Worker(name, [os.fspath(part) for part in argv], course.plain(), calls=50)

@@ -148,9 +148,7 @@ os.kill(os.getpid(), signal.SIGUSR2)
 run(Command("/bin/true", ("true",), {}, 60, 99, Cancel()))
 print(signal.sigwait({signal.SIGUSR2}).name)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, env=_with_source()
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=_with_source())
     assert done.stdout == b"SIGUSR2\n"
 
 

@@ -196,9 +196,7 @@ def test_orphans_that_end_meanwhile_are_reaped_during_a_long_run() -> None:
             cancel.cancel()
 
     start = "sleep 0.2; for n in 1 2 3 4 5; do (setsid true &); done"
-    finished = shell(
-        f"{start}; while :; do echo look; sleep 0.05; done", cancel=cancel, on_output=hear, timeout_s=20
-    )
+    finished = shell(f"{start}; while :; do echo look; sleep 0.05; done", cancel=cancel, on_output=hear, timeout_s=20)
     assert finished.how == "cancelled"
 
 
@@ -249,6 +247,29 @@ shell("setsid bash -c 'exec -a {mark} sleep 300' & kill -KILL $PPID; exec -a {ma
     assert (finished.status, finished.stderr) == (128 + signal.SIGKILL, b"")
     assert finished.stdout == b"inner ('processes that it left running were ended',)\n"
     assert alive(mark) == []
+
+
+def test_what_a_program_had_started_before_it_was_tagged_is_caught_up_with() -> None:
+    script = "setsid sleep 300 & sleep 300 & (sleep 300 & wait) & echo $! up; wait"
+    leader = subprocess.Popen(["bash", "-c", script], start_new_session=True, stdout=subprocess.PIPE)
+    tree_of_it = tree.Tree(leader.pid)
+    caught: list[int] = []
+    try:
+        assert leader.stdout is not None
+        subshell = int(leader.stdout.readline().split()[0])
+        tree_of_it.claim(caught.append)
+        rows = proc.rows(proc.everybody()).values()
+        below = {row.pid for row in rows if row.parent in (leader.pid, subshell)}
+        assert len(below) >= 3
+        assert set(caught) >= below
+        again: list[int] = []
+        tree_of_it.claim(again.append)
+        assert again == []
+    finally:
+        tree_of_it.kill()
+        leader.communicate()
+        tree_of_it.leader_reaped()
+        assert tree_of_it.end() is None
 
 
 def test_a_recycled_number_is_never_signalled() -> None:

@@ -12,7 +12,7 @@ from .faces import FACES
 from .run import Outcome, closing_line, outcomes
 
 
-def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
+def run(folder: str, faces: str, *, as_json: bool) -> int:
     """Run a corpus and print what each case came to; 0 where none failed, 2 for a corpus or face that is none."""
     wanted = [face for face in faces.split(",") if face]
     strange = [face for face in wanted if face not in FACES]
@@ -20,7 +20,7 @@ def run(folder: str, faces: str, *, as_json: bool, isolated: bool) -> int:
         return _refused(f"no face {', '.join(strange) or faces!r}; there are {', '.join(FACES)}", as_json=as_json)
     found: list[Outcome] = []
     try:
-        for one in outcomes(folder, wanted, isolated=isolated):
+        for one in outcomes(folder, wanted):
             found.append(one)
             if not as_json and one.verdict != "passed":
                 reasons = "".join(f"\n    {fault}" for fault in one.faults)

@@ -12,7 +12,7 @@ import msgspec
 from .checks import faults
 from .corpus import Case, Step, items, mapping, read_corpus
 from .faces import FACES
-from .world import World, installed
+from .world import World, installed, isolates
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -25,15 +25,16 @@ class Outcome(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
 
 
-def outcomes(folder: str, faces: Sequence[str], *, isolated: bool) -> Iterator[Outcome]:
+def outcomes(folder: str, faces: Sequence[str]) -> Iterator[Outcome]:
     """Run a corpus and yield what each case came to; raises `BadCorpus` for one that cannot be run.
 
-    `isolated` says whether programs run isolated here: where not, the cases that need that are skipped.
+    Where programs cannot be isolated here, the cases that need that are skipped.
     """
     corpus = read_corpus(folder)
     for chapter in corpus.chapters:
         with tempfile.TemporaryDirectory(prefix="hcpx-conformance-") as base:
             home = installed(corpus, chapter, base)
+            isolated = isolates(home)
             for case in chapter.cases:
                 for face in faces:
                     if case.needs_sandbox and not isolated:

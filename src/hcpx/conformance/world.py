@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from hcpx.adapters.assembly import sandbox_facts
 from hcpx.faces.library import Hcp
 from hcpx.hub.connections import Connections
 from hcpx.packs.install import Added, Installer
@@ -66,6 +67,17 @@ def _install(parts: Parts, corpus: Corpus, place: str, tenant: str, manifest: di
     added = installer.add(tenant, place, judged=not unlinted)
     if not isinstance(added, Added):
         raise BadCorpus(f"pack {manifest.get('id')}: {added.denial.error}: {[str(one) for one in added.findings]}")
+
+
+def isolates(home: str) -> bool:
+    """Tell whether the programs of this store run isolated on this machine."""
+    parts = _parts(home)
+    try:
+        mode = parts.sandbox_mode
+        facts = sandbox_facts(mode, parts.state)
+    finally:
+        parts.database.close()
+    return mode == "sandbox" and all(fact.ok for fact in facts if fact.name == "sandbox")
 
 
 def _parts(home: str) -> Parts:

@@ -50,7 +50,8 @@ def new_pack(
 
 
 def _asked(program: str, settings: Settings, *, deep: bool, cancel: Cancel) -> dict[tuple[str, ...], str] | Denial:
-    real = host_program(program, settings.path)
+    # A path is the caller's own; a bare name is looked up where packs look it up.
+    real = host_program(os.path.abspath(program) if "/" in program else program, settings.path)
     if real is None:
         return deny("not_found", what=f"no program {program!r} on the search path {settings.path}")
     texts: dict[tuple[str, ...], str] = {}

@@ -8,6 +8,7 @@ import stat
 from typing import Final
 
 _HEAD: Final = 4096
+_NO_RIGHT: Final = "no right to run it, or its file system is mounted noexec"
 
 
 def why_not_started(path: str, problem: OSError) -> str:
@@ -25,7 +26,7 @@ def why_not_started(path: str, problem: OSError) -> str:
     if problem.errno == errno.ENOENT:
         return f"missing interpreter {_loader(path) or 'of its format'}"
     if problem.errno == errno.EACCES:
-        return "permission denied, or its file system is mounted noexec"
+        return _NO_RIGHT
     return _text(problem)
 
 
@@ -35,9 +36,9 @@ def file_fault(path: str, status: os.stat_result) -> str | None:
         return "is a directory"
     if not stat.S_ISREG(status.st_mode):
         return "is no file"
-    if not os.access(path, os.X_OK, effective_ids=True):
-        return "no run bit"
-    return None
+    if os.access(path, os.X_OK, effective_ids=True):
+        return None
+    return _NO_RIGHT if status.st_mode & 0o111 else "no run bit"
 
 
 def script_fault(head: bytes, search_path: str = "") -> str | None:

@@ -64,16 +64,17 @@ class Folder:
 
 def failure(backend: Backend, private: str, *, proc: bool = True) -> str | None:
     """Run the probe below the folder of private directories; returns what did not hold, None for success."""
-    os.makedirs(private, mode=0o700, exist_ok=True)
-    workspace = tempfile.mkdtemp(prefix="proof-", dir=private)
-    planted = tempfile.mkdtemp(prefix="hcpx-proof-")
+    made: list[str] = []
     try:
-        return _probed(backend, workspace, planted, proc=proc)
+        os.makedirs(private, mode=0o700, exist_ok=True)
+        made.append(tempfile.mkdtemp(prefix="proof-", dir=private))
+        made.append(tempfile.mkdtemp(prefix="hcpx-proof-"))
+        return _probed(backend, *made, proc=proc)
     except OSError as error:
         return f"the self-test could not be made: {error.strerror}"
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
-        shutil.rmtree(planted, ignore_errors=True)
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _probed(backend: Backend, workspace: str, planted: str, *, proc: bool) -> str | None:

@@ -1,9 +1,10 @@
 """The processes of one run, and how all of them are ended (Spec 04 section 3).
 
 A process belongs to the run where it is of the leader's group or session, was seen below the leader, bears
-the run's tag, or is an orphan that came to us and bears its mark; and so does everything below it. Nothing else is
-ever signalled or reaped: the embedding application has children of its own. A process is signalled through
-a descriptor, after its start time was compared, so that a number given out again never hits somebody else.
+the run's tag, or is an orphan that came to us and bears its mark; and so does everything below it. Nothing
+else is ever signalled or reaped: the embedding application has children of its own. A process is signalled
+through a descriptor, after its start time was compared, so that a number given out again never hits
+somebody else.
 """
 
 from __future__ import annotations

@@ -147,7 +147,10 @@ class Database:
 
     def changes(self) -> int:
         """Return the change counter: what was read before, and has the same number, still holds."""
-        row = self.one(queries.CHANGES)
+        try:
+            row = self._mine().sql.execute(queries.CHANGES).fetchone()  # not by `one`: every call asks this
+        except sqlite3.Error as problem:
+            raise unavailable(problem, self.path) from None
         return row[0] if row else -1
 
     @contextmanager

@@ -56,11 +56,15 @@ def print_value(value: object) -> None:
 
 
 def print_table(rows: list[dict[str, object]]) -> None:
-    """Print rows as columns: drawn with rich on a terminal, else as plain lines, wide as they need to be."""
+    """Print rows as columns: drawn with rich on a terminal, else as plain lines, wide as they need to be.
+
+    A column in which no row has anything is left out.
+    """
     if not rows:
         sys.stdout.write("nothing\n")
         return
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    known = dict.fromkeys(name for row in rows for name in row)
+    names = [name for name in known if any(row.get(name) not in (None, "") for row in rows)] or list(known)
     cells = [[_cell(row.get(name)) for name in names] for row in rows]
     if sys.stdout.isatty():
         from .terminal import draw_table

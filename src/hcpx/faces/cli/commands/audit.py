@@ -105,5 +105,5 @@ def _as_list(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _line(entry: Entry) -> dict[str, object]:
-    shown = {name: entry[name] for name in _COLUMNS if entry.get(name) is not None}
+    shown = {name: entry.get(name) for name in _COLUMNS}
     return shown | ({"outcome": "runs"} if entry.get("running") else {})

@@ -16,14 +16,11 @@ _RUNNER = "hcpx.conformance.main"
 class _Conformance(Command):
     def invoke(self, ctx: click.Context) -> int:
         given: dict[str, Any] = ctx.params
-        return import_module(_RUNNER).run(
-            given["folder"], given["faces"], as_json=given["as_json"], isolated=given["isolated"]
-        )
+        return import_module(_RUNNER).run(given["folder"], given["faces"], as_json=given["as_json"])
 
 
 @click.command("conformance", cls=_Conformance)
 @click.argument("folder", metavar="DIR")
 @click.option("--face", "faces", default="sdk,cli", show_default=True, metavar="NAMES", help="Which faces, by commas.")
-@click.option("--isolated", is_flag=True, help="Run the cases that need isolation, too.")
 def conformance(**_: object) -> None:
     """Run every case of a folder through the faces, and say which ended otherwise than it should."""

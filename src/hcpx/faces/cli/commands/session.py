@@ -41,7 +41,7 @@ def list_(view: View) -> Answer:
     found = [_session(row) for row in rows]
     columns = ("id", "principal", "actor", "project", "live", "expires_at")
     lines = [
-        {name: one[name] for name in columns if name in one} | {"packs": " ".join(sorted(row.activations))}
+        {name: one.get(name) for name in columns} | {"packs": " ".join(sorted(row.activations))}
         for one, row in zip(found, rows, strict=True)
     ]
     return Answer({"sessions": found}, rows=lines)

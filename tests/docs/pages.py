@@ -1,0 +1,103 @@
+"""Pages as scripts: what a reader types runs in one shell, and what stands below it is what comes out.
+
+In what stands below, `...` stands for anything within a line, and a line of `...` alone for any lines. A command with
+nothing below it ends well and prints nothing on stdout. `make TARGET` is not run: the target is there.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.architecture.sources import ROOT
+
+PAGES = ("README.md", "docs/tutorial/wrap-your-first-command.md", "docs/how-to/hand-a-pack-to-an-agent.md")
+_FENCE = re.compile(r"^```(?P<kind>\S*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_MARK = "\x1e"
+
+
+class Step(NamedTuple):
+    """One command of a page with what is shown below it; `kind` is `console` or `python`."""
+
+    kind: str
+    line: int
+    command: str
+    shown: str
+
+
+class Ended(NamedTuple):
+    """How a step ended; `output` is stdout and stderr as they came."""
+
+    status: int
+    output: str
+
+
+def steps(page: str) -> list[Step]:
+    """Return what a page has its reader do, in order; a block of another kind has no business on it."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found: list[Step] = []
+    for fence in _FENCE.finditer(text):
+        line = text[: fence.start()].count("\n") + 2
+        if fence["kind"] == "python":
+            found.append(Step("python", line, fence["text"], ""))
+        else:
+            assert fence["kind"] == "console", f"{page}:{line}: a block that nobody runs"
+            found += _console(fence["text"], line)
+    return found
+
+
+def _console(text: str, line: int) -> list[Step]:
+    found: list[Step] = []
+    for place, row in enumerate(text.splitlines(), line):
+        if row.startswith("$ "):
+            found.append(Step("console", place, row[2:], ""))
+        elif row == ">" or row.startswith("> "):
+            found[-1] = found[-1]._replace(command=f"{found[-1].command}\n{row[2:]}")
+        else:
+            found[-1] = found[-1]._replace(shown=f"{found[-1].shown}{row}\n")
+    return found
+
+
+def walked(page: str, folder: Path, environment: dict[str, str]) -> list[tuple[Step, Ended]]:
+    """Do what the page says, in one shell that begins in `folder`."""
+    todo = steps(page)
+    # The reader's next command still finds the status of the last one.
+    mark = f"_status=$?; printf '{_MARK}%d{_MARK}' $_status; (exit $_status)"
+    script = "".join(f"{_command(step)}\n{mark}\n" for step in todo)
+    done = subprocess.run(
+        ["/bin/bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    parts = done.stdout.split(_MARK)
+    assert len(parts) == 2 * len(todo) + 1, done.stdout
+    ends = [Ended(int(status), output) for output, status in zip(parts[::2], parts[1::2], strict=False)]
+    return list(zip(todo, ends, strict=True))
+
+
+def _command(step: Step) -> str:
+    if step.kind == "python":
+        return f"python - <<'END OF BLOCK'\n{step.command}END OF BLOCK"
+    if step.command.startswith("make "):
+        return f"grep -q '^{step.command[5:]}:' {ROOT / 'Makefile'}"
+    return step.command
+
+
+def fits(shown: str, output: str) -> bool:
+    """Tell whether an output is what the page shows."""
+    pattern = ""
+    for row in shown.splitlines():
+        if row == "...":
+            pattern += r"(?:[^\n]*\n)*"
+        else:
+            words = [re.escape(part) for part in row.split("...")]
+            pattern += r"[^\n]*".join(re.sub(r"(?:\\ ){2,}", r" +", word) for word in words) + r" *\n"
+    return re.fullmatch(pattern, output) is not None
