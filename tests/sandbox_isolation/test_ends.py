@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from hcpx.sandbox import cgroup
 from hcpx.sandbox.job import Ended, NotStarted
 from tests.sandbox_isolation.bench import Bench, processes
 
@@ -141,7 +142,8 @@ def test_many_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def _groups() -> list[str]:
-    return [path for path in map(str, pathlib.Path("/sys/fs/cgroup").glob("**/hcpx-*")) if f"-{os.getpid()}-" in path]
+    found = [name for site in cgroup.find().sites for name in os.listdir(site.folder)]
+    return [name for name in found if name.startswith(f"hcpx-{os.getpid()}-")]
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from hcpx.sandbox import cgroup
 from hcpx.sandbox.backends.landlock import ABI, abi
 from hcpx.sandbox.choose import Places, choose
 from hcpx.sandbox.janitor import Swept, sweep
@@ -36,7 +37,8 @@ def open_folder() -> Iterator[pathlib.Path]:
 
 
 def _groups(pid: int) -> list[str]:
-    return [str(path) for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/hcpx-{pid}-*")]
+    found = [name for site in cgroup.find().sites for name in os.listdir(site.folder)]
+    return [name for name in found if name.startswith(f"hcpx-{pid}-")]
 
 
 @pytest.mark.slow

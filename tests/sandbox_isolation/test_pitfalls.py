@@ -20,7 +20,7 @@ from hcpx.sandbox.backends.gate import SCRIPT
 from hcpx.sandbox.backends.handover import Handover
 from hcpx.sandbox.choose import Places, choose
 from hcpx.sandbox.identity import Identity
-from hcpx.sandbox.job import Ended, NotStarted
+from hcpx.sandbox.job import Ended, NotStarted, PrivateFile
 from hcpx.vocabulary.policy import Limits
 from tests.redteam.people import python
 from tests.sandbox_isolation.bench import Bench, processes, until
@@ -209,6 +209,29 @@ def test_12_too_long_an_argument_is_named(bench: Bench) -> None:
     assert bench.backend.run(bench.shell("true", "x" * (1 << 20))) == NotStarted(
         "not_executable", "argument list too long"
     )
+
+
+@pytest.mark.parametrize("bench", ["bubblewrap", "landlock"], indirect=True)
+def test_a_nul_never_becomes_an_argument_of_the_helper(bench: Bench) -> None:
+    injected = f"x\0--bind\0{bench.folder}\0/host"
+    file = PrivateFile("name", b"", injected)
+    jobs = [
+        bench.shell("ls /host >seen", env={"PATH": "/bin", "A": injected}),
+        bench.shell("ls /host >seen", env={"PATH": "/bin", injected: "x"}),
+        bench.shell("ls /host >seen", injected),
+        bench.shell("ls /host >seen", secrets=(file,)),
+        bench.shell("ls /host >seen", read_only=(injected,)),
+    ]
+    refusal = NotStarted("not_executable", "an argument or variable that no program can be given")
+    assert [bench.backend.run(job) for job in jobs] == [refusal] * len(jobs)
+    assert os.listdir(bench.workspace) == []
+
+
+@pytest.mark.parametrize("bench", ["bubblewrap", "landlock"], indirect=True)
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "/etc/x", "a/b"])
+def test_a_private_file_lies_nowhere_else(bench: Bench, name: str) -> None:
+    outcome = bench.backend.run(bench.shell("true", secrets=(PrivateFile(name, b"", "F"),)))
+    assert outcome == NotStarted("not_executable", "a private file has no plain name")
 
 
 def test_13_the_network_is_never_shared(bench: Bench) -> None:

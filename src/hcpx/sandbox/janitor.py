@@ -15,9 +15,10 @@ import signal
 
 import msgspec
 
-from . import cgroup
+from . import cgroup, proc
 from .journal import DECODER, FOLDER, Line, Process, boot_id, started_at
 
+_BY_ITSELF_S = 0.5
 _END_S = 2.0
 _LOOKS = 3
 
@@ -107,8 +108,35 @@ def _with_stdin(inode: int) -> list[Process]:
     return found
 
 
+def _kill_below(top: int) -> None:
+    """Freeze, then kill, all that descends from a process, so that nothing is started meanwhile."""
+    frozen: set[int] = set()
+    _signal({top}, signal.SIGSTOP)
+    while fresh := _below(top) - frozen:
+        _signal(fresh, signal.SIGSTOP)
+        frozen |= fresh
+    _signal(frozen, signal.SIGKILL)
+
+
+def _below(top: int) -> set[int]:
+    rows = proc.rows(proc.everybody())
+    found = {top}
+    while more := {pid for pid, row in rows.items() if row.parent in found and not row.dead} - found:
+        found |= more
+    return found - {top}
+
+
+def _signal(pids: set[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
 def _end(process: Process) -> bool:
-    """Kill a process where it is the recorded one, wait until it has gone, and tell whether there was one."""
+    """End a process where it is the recorded one, with all below it, and tell whether that was needed.
+
+    Most see that their runtime has gone and end by themselves, tidily: they get a moment for it.
+    """
     try:
         handle = os.pidfd_open(process.pid)
     except OSError:
@@ -116,9 +144,12 @@ def _end(process: Process) -> bool:
     try:
         if started_at(process.pid) != process.started:
             return False
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
+        if poll.poll(_BY_ITSELF_S * 1000):
+            return False
+        _kill_below(process.pid)
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
         poll.poll(_END_S * 1000)
     except OSError:
         return False

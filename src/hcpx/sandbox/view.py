@@ -72,6 +72,18 @@ def may_keep_path(path: str) -> bool:
     return not (below(path, HOME) or below(HOME, path) or below(path, PRIVATE_FILES))
 
 
+def misnamed(names: list[str], texts: list[str]) -> str | None:
+    """Return what is wrong with the names of private files, or with texts that go to a program; None for nothing.
+
+    A NUL ends an argument of the helper too: what stands behind one would be read as an argument of its own.
+    """
+    if any(name in {"", ".", ".."} or "/" in name for name in names):
+        return "a private file has no plain name"
+    if any("\0" in text for text in (*names, *texts)):
+        return "an argument or variable that no program can be given"
+    return None
+
+
 def in_system(path: str) -> bool:
     """Tell whether a real path of the host is seen inside without further ado."""
     return below(path, "/usr") or any(below(path, f"/{name}") for name in SYSTEM)

@@ -129,7 +129,10 @@ class Bubblewrap:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
             why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
             return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
-        why = interpreter.problem(job.program.path, job.read_only)
+        texts = [job.name, *job.argv, *job.env, *job.env.values(), *job.read_only, *(file.env for file in job.files)]
+        why = view.misnamed([file.name for file in job.files], texts)
+        if why is None:
+            why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
     def _confined(self, job: Job, place: view.Place, who: Identity, inside: Inside) -> Ended | NotStarted:
@@ -176,7 +179,10 @@ class Bubblewrap:
             if said.endswith("Argument list too long"):
                 return NotStarted("not_executable", _TOO_LONG)
             return NotStarted("sandbox_unavailable", said or "the sandbox ended before its program began")
-        return msgspec.structs.replace(finished.ended(self.enforced(job)), network=inside.contacts())
+        ended = finished.ended(self.enforced(job))
+        contacts = inside.contacts()
+        refused = tuple(f"network: {one.host}:{one.port}: {one.refused}" for one in contacts if one.refused)
+        return msgspec.structs.replace(ended, network=contacts, warnings=(*ended.warnings, *refused))
 
     def _as(self, who: Identity) -> list[str]:
         if not who.drop:

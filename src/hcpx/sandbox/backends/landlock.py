@@ -132,7 +132,10 @@ class Landlock:
         if who.is_root and not self._machine.sites.bounds(cgroup.PIDS):
             why = "the working directory is root's, and without a pids cgroup nothing would bound its processes"
             return NotStarted("sandbox_unavailable", f"{why}: give it to another user, or mount the pids controller")
-        why = interpreter.problem(job.program.path, job.read_only)
+        texts = [job.name, *job.argv, *job.env, *job.env.values(), *job.read_only, *(file.env for file in job.files)]
+        why = view.misnamed([file.name for file in job.files], texts)
+        if why is None:
+            why = interpreter.problem(job.program.path, job.read_only)
         return NotStarted("not_executable", why) if why is not None else None
 
     def _confined(self, job: Job, place: view.Place, who: Identity, rooms: _Rooms, care: _Care) -> Ended | NotStarted:

@@ -51,11 +51,12 @@ def main(order: int, control: int) -> int:
     nowhere = os.open("/dev/null", os.O_RDWR)
     os.dup2(nowhere, 0)
     reading, writing = os.pipe()
+    supervisor = os.getpid()
     program = os.fork()
     if program == 0:
         channel.close()
         os.close(reading)
-        _become(wanted, rules, directory, writing)
+        _become(wanted, rules, directory, writing, supervisor)
     os.close(writing)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -133,9 +134,19 @@ def _descendants() -> set[int]:
     return found - {os.getpid()}
 
 
-def _become(wanted: dict[str, Any], rules: list[tuple[int, bool]], directory: int, trouble: int) -> None:
+def _die_with(supervisor: int) -> None:
+    """Have the kernel end this process with its supervisor, also where that has ended just now."""
+    _check(_LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
+    if os.getppid() != supervisor:
+        os._exit(126)
+
+
+def _become(
+    wanted: dict[str, Any], rules: list[tuple[int, bool]], directory: int, trouble: int, supervisor: int
+) -> None:
     """Give everything up and become the program; never returns."""
     try:
+        _die_with(supervisor)
         os.fchdir(directory)
         for name, value in wanted["limits"].items():
             kind = getattr(resource, name)
@@ -144,6 +155,7 @@ def _become(wanted: dict[str, Any], rules: list[tuple[int, bool]], directory: in
             resource.setrlimit(kind, (bound, bound))
         ruleset = _ruleset(rules)
         _drop_rights(wanted["uid"], wanted["gid"], drop=wanted["drop"])
+        _die_with(supervisor)  # another uid has made the kernel forget
         for name in _OWN_FACTS:  # of the program alone: all of /proc/self would show the host's network and mounts
             _add(ruleset, os.open(f"/proc/self/{name}", os.O_PATH), _READ)
         _check(_LIBC.syscall(ctypes.c_long(_RESTRICT), ctypes.c_long(ruleset), ctypes.c_long(0)))
@@ -189,7 +201,6 @@ def _drop_rights(uid: int, gid: int, *, drop: bool) -> None:
             os.setgroups([])
     head = struct.pack("Ii", _CAPABILITY_VERSION, 0)
     _check(_LIBC.capset(head, bytes(24)))
-    _check(_LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
     _check(_LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
