@@ -45,9 +45,7 @@ def test_the_tour_as_json_is_one_document_and_uses_nothing_of_the_callers_own(
     assert not (tmp_path / "log").exists()
 
 
-def test_the_tour_fails_if_any_outcome_differs(
-    hcpx: Hcpx, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tour_fails_if_any_outcome_differs(hcpx: Hcpx, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, *_ = demo.STAGES
     wrong = demo.Stage(first.title, first.who, ("transit", "stops"), {}, "denied")
     monkeypatch.setattr(demo, "STAGES", (wrong, second))

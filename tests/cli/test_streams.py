@@ -76,9 +76,7 @@ def test_connect_without_a_secret_ends_at_once(store: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (2, "", "hcpx: the secret is empty\n")
 
 
-@pytest.mark.parametrize(
-    "secret", [b"s3cret-of-the-test", b"s3cret-of-the-test\n", b"s3cret-of-the-test\r\n"]
-)
+@pytest.mark.parametrize("secret", [b"s3cret-of-the-test", b"s3cret-of-the-test\n", b"s3cret-of-the-test\r\n"])
 def test_a_secret_from_stdin_is_stored_and_shown_nowhere(secret: bytes, store: Path) -> None:
     said = run(store, "connect", "ledger", "--json", stdin=secret)
     assert (said.status, said.document()["family"]) == (0, "user")
@@ -97,9 +95,7 @@ def test_what_is_no_secret_is_refused(secret: bytes, store: Path) -> None:
     assert run(store, "bindings", "--json").document()["bindings"] == []
 
 
-@pytest.mark.parametrize(
-    "words", ["exec transit stops", "audit list", "--help", "schema pack", "pack show ledger"]
-)
+@pytest.mark.parametrize("words", ["exec transit stops", "audit list", "--help", "schema pack", "pack show ledger"])
 def test_a_reader_that_goes_away_ends_the_command_quietly(words: str, store: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -118,9 +114,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(words: str, store: Pat
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize(
-    "words", ["exec transit stops --json", "exec transit stops", "pack list", "pack list --json"]
-)
+@pytest.mark.parametrize("words", ["exec transit stops --json", "exec transit stops", "pack list", "pack list --json"])
 def test_a_full_disk_behind_stdout_is_said_on_stderr(words: str, store: Path) -> None:
     done = shell(store, f"hcpx {words} >/dev/full")
     assert done.returncode == 70

@@ -38,9 +38,7 @@ def test_yes_at_the_question_confirms_that_very_call(planned: Path) -> None:
     assert bookings(planned) == 1
 
 
-@pytest.mark.parametrize(
-    "answer", ["n\n", "\n", "no\n", "maybe\n", "\x04"], ids=["n", "enter", "no", "other", "eof"]
-)
+@pytest.mark.parametrize("answer", ["n\n", "\n", "no\n", "maybe\n", "\x04"], ids=["n", "enter", "no", "other", "eof"])
 def test_anything_but_yes_runs_nothing(answer: str, planned: Path) -> None:
     terminal = Terminal(planned, *BOOK)
     terminal.wait_for("[y/N] ")
@@ -50,9 +48,7 @@ def test_anything_but_yes_runs_nothing(answer: str, planned: Path) -> None:
     assert bookings(planned) == 0
 
 
-@pytest.mark.parametrize(
-    "variables", [{"CI": "1"}, {"HCP_NONINTERACTIVE": "1"}], ids=["ci", "noninteractive"]
-)
+@pytest.mark.parametrize("variables", [{"CI": "1"}, {"HCP_NONINTERACTIVE": "1"}], ids=["ci", "noninteractive"])
 def test_no_question_where_the_environment_says_so(variables: dict[str, str], planned: Path) -> None:
     terminal = Terminal(planned, *BOOK, **variables)
     assert terminal.end() == 75
@@ -76,8 +72,7 @@ def test_no_question_where_stdout_is_piped(planned: Path) -> None:
             [*HCPX, *BOOK],
             env=environment(planned),
             stdin=slave,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             check=False,
             timeout=60,
         )
@@ -184,9 +179,7 @@ def test_output_is_shown_while_the_program_runs(store: Path, tmp_path: Path) -> 
     (folder / "bin").mkdir(parents=True)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    (folder / "bin" / "talk").write_text(
-        f"#!/bin/sh\nprintf 'first\\033[2K line\\n'\nread -r go <{fifo}\necho last\n"
-    )
+    (folder / "bin" / "talk").write_text(f"#!/bin/sh\nprintf 'first\\033[2K line\\n'\nread -r go <{fifo}\necho last\n")
     (folder / "bin" / "talk").chmod(0o755)
     (folder / "pack.yaml").write_text(
         "hcp: 1\nid: talk\nversion: 1.0.0\ntitle: Talk\nkind: wrap\nwrap: {bin: bin/talk, json_flag: null}\n"

@@ -64,10 +64,12 @@ def cli_page() -> str:
 
 def errors_page() -> str:
     """Return docs/reference/errors.md."""
-    rows = [f"| `{one.code}` | {_steps(one)} | {_error(one)} | {_exit(one)} | {_hint(one)} |" for one in CATALOGUE.values()]
+    rows = [
+        f"| `{one.code}` | {_steps(one)} | {_error(one)} | {_exit(one)} | {_hint(one)} |" for one in CATALOGUE.values()
+    ]
     head = (
         f"# Denials and failures\n\n{_MADE} The same as JSON: `hcpx schema errors`.\n\n"
-        "`{...}` is filled in. For a session with an actor a hint that is a command asks the store's owner to run it.\n\n"
+        "`{...}` is filled in. To a session with an actor, a hint that is a command says to ask the owner.\n\n"
         "| code | step | error | exit | hint |\n| --- | --- | --- | --- | --- |\n"
     )
     return head + "\n".join(rows) + "\n"
