@@ -88,7 +88,7 @@ def test_activate_shows_what_is_asked_for_and_takes_no_for_an_answer(store: Path
     assert run(store, "pack", "add", "git").status == 0
     terminal = Terminal(store, "activate", "git")
     terminal.wait_for("[y/N] ")
-    for shown in ("git asks for:", "program", "commit", '"operation": "write"', "GIT_PAGER"):
+    for shown in ("git asks for:", "program", "policy commit: write, confirm", "variable GIT_PAGER"):
         assert shown in terminal.shown
     terminal.type("n\n")
     assert terminal.end() == 75
