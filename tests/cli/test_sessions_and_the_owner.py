@@ -1,4 +1,4 @@
-"""Who may do what: a session that is given, live or not, is never the owner; reading makes nothing (Spec 05 section 1)."""
+"""A session that is given, live or not, is never the owner; reading makes nothing (Spec 05 section 1)."""
 
 from __future__ import annotations
 

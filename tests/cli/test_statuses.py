@@ -9,7 +9,15 @@ import pytest
 from tests.cli.conftest import Hcpx
 from tests.cli.shell import run
 
-BAD_PACK = "hcp: 1\nid: bad\nversion: 1.0.0\ntitle: Bad\nkind: wrap\nwrap: {bin: bad}\ncommands: {a: {cli: [bad]}}\npolicy: {}\n"
+BAD_PACK = """hcp: 1
+id: bad
+version: 1.0.0
+title: Bad
+kind: wrap
+wrap: {bin: bad}
+commands: {a: {cli: [bad]}}
+policy: {}
+"""
 
 # words, status, code, error (its beginning)
 LINES: list[tuple[str, int, str, str]] = [
@@ -62,7 +70,8 @@ LINES: list[tuple[str, int, str, str]] = [
     ("revoke --id 99", 66, "not_found", "no grant 99"),
     ("policy show ledger.nope", 69, "no_policy", "no policy for nope"),
     ("policy tighten ledger", 2, "usage", "'ledger' names no command"),
-    ("policy tighten ledger.tranfer --confirm", 66, "not_found", "no policy for ledger.tranfer, did you mean transfer?"),
+    ("policy tighten ledger.tranfer --confirm", 66, "not_found",
+     "no policy for ledger.tranfer, did you mean transfer?"),
     ("policy tighten ledger.transfer", 2, "usage", "nothing to tighten"),
     ("policy tighten ledger.transfer --timeout-s 31", 2, "usage", "an overlay only tightens: timeout_s is 30"),
     ("policy tighten ledger.transfer --timeout-s nan", 2, "usage", "an overlay only tightens: timeout_s is 30"),

@@ -72,8 +72,7 @@ def test_no_question_where_stdout_is_piped(planned: Path) -> None:
             [*HCPX, *BOOK],
             env=environment(planned),
             stdin=slave,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             check=False,
             timeout=60,
         )
@@ -89,7 +88,7 @@ def test_activate_shows_what_is_asked_for_and_takes_no_for_an_answer(store: Path
     assert run(store, "pack", "add", "git").status == 0
     terminal = Terminal(store, "activate", "git")
     terminal.wait_for("[y/N] ")
-    for shown in ("git asks for:", "program", "commit", '"operation": "write"', "GIT_PAGER"):
+    for shown in ("git asks for:", "program", "policy commit: write, confirm", "variable GIT_PAGER"):
         assert shown in terminal.shown
     terminal.type("n\n")
     assert terminal.end() == 75

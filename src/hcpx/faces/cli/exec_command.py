@@ -16,7 +16,7 @@ from hcpx.vocabulary.result import Result
 
 from .exec_line import USAGE, ExecLine, UsageError, read_line, wants_json
 from .pairs import read_object, read_pairs
-from .statuses import exit_status, failure, quiet_pipe, unwritten, usage_failure
+from .statuses import INTERRUPTED, exit_status, failure, quiet_pipe, unwritten, usage_failure
 
 
 def main(words: list[str]) -> int:
@@ -33,6 +33,9 @@ def main(words: list[str]) -> int:
         return failure(deny("store_unavailable", why=str(trouble)), as_json=as_json)
     except BrokenPipeError:
         return quiet_pipe()
+    except KeyboardInterrupt:
+        # At the question, or while an approval is awaited: nothing runs then.
+        return INTERRUPTED
     except OSError as trouble:
         return failure(unwritten(trouble), as_json=as_json)
     except Exception as bug:  # noqa: BLE001 -- the outermost guard of the face: a bug is an id, never a trace

@@ -9,7 +9,7 @@ from typing import Final
 import click
 import msgspec
 
-from hcpx.runtime import BadSettings, Exists, NotFound, Refused, StoreUnavailable
+from hcpx.runtime import BadSettings, Exists, NotFound, Refused, StoreMissing, StoreUnavailable
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.text import nearest
 from hcpx.vocabulary.version import VERSION
@@ -17,7 +17,7 @@ from hcpx.vocabulary.version import VERSION
 from .answer import Stop
 from .exec_line import UsageError, wants_json
 from .people import plain
-from .statuses import failure, quiet_pipe, unwritten
+from .statuses import INTERRUPTED, failure, quiet_pipe, unwritten
 
 _HERE: Final = "hcpx.faces.cli.commands"
 
@@ -54,8 +54,6 @@ COMMANDS: Final = {
     "completion": (f"{_HERE}.completion:completion", "Print the completion script for bash, zsh or fish."),
 }
 """Name -> where it is, and its line of help: listing commands loads none of them."""
-
-_INTERRUPTED: Final = 130
 
 
 class Lazy(click.Group):
@@ -128,7 +126,7 @@ def main(words: list[str]) -> int:
         # click ends so after an answer to a shell that completes, and, with a stdout of its own, without a reader.
         return quiet_pipe() if sys.stdout is not stdout else int(end.code or 0)
     except (click.Abort, KeyboardInterrupt):
-        return _INTERRUPTED
+        return INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as bare:
         if as_json:
             return failure(deny("usage", what="a command is missing"), as_json=True)
@@ -149,6 +147,8 @@ def _denial(problem: Exception) -> Denial:
             return deny("usage", what=_sentence(problem.format_message()), hint=_help_of(problem))
         case UsageError() | BadSettings() | Refused():
             return msgspec.structs.replace(deny("usage", what=str(problem)), hint=None)
+        case StoreMissing():
+            return deny("not_found", what=str(problem))
         case StoreUnavailable():
             return deny("store_unavailable", why=str(problem))
         case NotFound():

@@ -69,7 +69,7 @@ def errors_page() -> str:
     ]
     head = (
         f"# Denials and failures\n\n{_MADE} The same as JSON: `hcpx schema errors`.\n\n"
-        "`{...}` is filled in. For a session with an actor a hint that is a command asks the store's owner to run it.\n\n"
+        "`{...}` is filled in. To a session with an actor, a hint that is a command says to ask the owner.\n\n"
         "| code | step | error | exit | hint |\n| --- | --- | --- | --- | --- |\n"
     )
     return head + "\n".join(rows) + "\n"

@@ -10,6 +10,8 @@ from hcpx.vocabulary.denial import CATALOGUE, Denial, deny
 from hcpx.vocabulary.json_text import encode
 from hcpx.vocabulary.result import Result
 
+INTERRUPTED = 130
+"""128 + SIGINT."""
 BROKEN_PIPE = 141
 """128 + SIGPIPE, what a shell expects of a program whose reader went away."""
 

@@ -122,6 +122,7 @@ class Tour:
         wrong = [stage.title for stage, result in ended if not _as_expected(stage, result)]
         wrong += [] if audit["ok"] else ["the audit"]
         self._say("Every call ended as it should." if not wrong else f"Ended otherwise: {'; '.join(wrong)}")
+        self._say("Next, in a store of your own: hcpx pack add transit && hcpx activate transit")
         value = {"calls": [_told(stage, result) for stage, result in ended], "audit": audit, "wrong": wrong}
         return Answer(value, status=_FAILED if wrong else 0)
 
