@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from hcpx.ports import Redactor
 from hcpx.vocabulary.invocation import OnOutput
 from hcpx.vocabulary.json_text import NOT_JSON, parse_output
+
+# By the first four bits of the byte that a character of more than one begins with.
+_LENGTHS: Final = {0xC: 2, 0xD: 2, 0xE: 3, 0xF: 4}
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -57,7 +62,7 @@ def _headed(data: bytes, cap: int) -> bytes:
         lead = head[-back]
         if lead & 0xC0 == 0x80:
             continue
-        length = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+        length = _LENGTHS.get(lead >> 4, 1) if 0xC2 <= lead <= 0xF4 else 1  # no character begins with any other
         return head[:-back] if length > back else head
     return head
 
