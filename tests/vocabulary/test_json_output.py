@@ -55,6 +55,7 @@ def on_a_full_stack(text: str) -> object:
         pytest.param("null", None, id="null"),
         pytest.param("false", False, id="false"),
         pytest.param("-0.5e1", -5.0, id="negative"),
+        pytest.param(f"[-{'2' * MAX_DIGITS}]", [-int("2" * MAX_DIGITS)], id="a minus in front of 4,300 digits"),
         pytest.param('{"a":1,"b":2,"a":3}', {"a": 3, "b": 2}, id="last of duplicate keys"),
         pytest.param('["\\ud800","\\ud83d\\ude00"]', ["\ufffd", "😀"], id="lone surrogate"),
         pytest.param(
