@@ -61,9 +61,7 @@ def test_no_part_of_a_secret_is_shown_wherever_the_cap_falls(cap: int) -> None:
     assert len(shown) <= cap
 
 
-def test_a_secret_that_began_before_the_end_of_what_was_kept_is_not_shown_though_the_text_got_shorter() -> (
-    None
-):
+def test_a_secret_that_began_before_the_end_of_what_was_kept_is_not_shown_though_the_text_got_shorter() -> None:
     long = OneSecret(b"S" * 50)
     data = b"S" * 50 + b"x" * 10 + b"S" * 50 + b"y" * 100
     for cap in range(40, 120):

@@ -99,9 +99,7 @@ def test_the_argv_reaches_the_program_as_it_is(world: World) -> None:
 def test_the_environment_is_made_from_nothing_in_the_order_of_the_specification(world: World) -> None:
     world.program(SHOW_ENV)
     binding = Binding("user", {"TOKEN": "s3cret-value", "BOTH": "binding", "HCP_BINDING": "mock"})
-    invocation = world.invocation(
-        binding=binding, agent_env={"FROM_PACK": "yes", "BOTH": "pack", "LANG": "C"}
-    )
+    invocation = world.invocation(binding=binding, agent_env={"FROM_PACK": "yes", "BOTH": "pack", "LANG": "C"})
     found = ran(world.adapter.run(invocation)).value
     assert isinstance(found, dict)
     for name in ("HOME", "TMPDIR"):

@@ -52,7 +52,5 @@ def test_all_of_it_holds_for_an_ordinary_user_too() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.chown(home, NOBODY, NOBODY)
         options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", f"--basetemp={home}/tests"]
-        done = as_nobody(
-            interpreter, "-m", "pytest", *options, str(HERE), str(HERE.parent / "adapters"), home=home
-        )
+        done = as_nobody(interpreter, "-m", "pytest", *options, str(HERE), str(HERE.parent / "adapters"), home=home)
     assert done.returncode == 0, done.stdout.decode()
