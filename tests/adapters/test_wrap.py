@@ -11,8 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from hcpx.adapters.assembly import directories
+from hcpx.sandbox.backends.native import Native
+from hcpx.sandbox.job import Backend
 from hcpx.vocabulary.binding import Binding
-from hcpx.vocabulary.denial import Denial
+from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.invocation import Cancel, Enforced, Program, Ran
 from hcpx.vocabulary.policy import Limits
 from tests.adapters.world import PATH, World, without_pack
@@ -103,7 +105,7 @@ def test_the_environment_is_made_from_nothing_in_the_order_of_the_specification(
     found = ran(world.adapter.run(invocation)).value
     assert isinstance(found, dict)
     for name in ("HOME", "TMPDIR"):
-        assert Path(found.pop(name)).is_relative_to(world.state / "calls")
+        assert Path(found.pop(name)).is_relative_to(world.state)
     shells_own = ("PWD", "SHLVL", "_", "LC_CTYPE")
     assert {name: value for name, value in found.items() if name not in shells_own} == {
         "PATH": PATH,
@@ -336,17 +338,19 @@ def test_a_mock_call_without_a_fixture_is_refused_where_nothing_isolates_it(worl
     assert not (world.pack_root / "ran").exists()
 
 
-def test_without_isolation_nothing_runs_unless_the_owner_asked_for_this_one_call(tmp_path: Path) -> None:
-    world = World(tmp_path, mode="sandbox")
+def test_where_nothing_isolates_nothing_runs_unless_the_owner_asked_for_this_one_call(world: World) -> None:
     world.program("echo $HCP_SANDBOX")
-    assert world.adapter.run(world.invocation()) == Denial(
-        "sandbox_unavailable",
-        6,
-        "sandbox: unavailable: nothing on this machine isolates a program",
-        "hcpx config set sandbox native-local",
-    )
-    assert not world.adapter.can_mock(world.target())
-    assert ran(world.adapter.run(world.invocation(native_local=True))).stdout == "native-local\n"
+    refusal = deny("sandbox_unavailable", why="no such thing here")
+    native = Native(str(world.state / "calls"))
+
+    def choose(*, native_local: bool) -> Backend | Denial:
+        return native if native_local else refusal
+
+    adapter = world.adapter_of(choose)
+    assert adapter.run(world.invocation()) == refusal
+    assert not adapter.can_mock(world.target())
+    assert ran(adapter.run(world.invocation(native_local=True))).stdout == "native-local\n"
+    native.close()
 
 
 def test_a_limit_that_was_asked_for_and_cannot_be_held_is_refused(world: World) -> None:

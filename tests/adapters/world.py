@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hcpx.adapters.assembly import Mode, directories, wrapped
+from hcpx.adapters.assembly import directories, wrapped
+from hcpx.adapters.wrap import Choose, Wrapped
+from hcpx.sandbox.environment import Environments
+from hcpx.sandbox.programs import Programs
+from hcpx.sandbox.workspace import Workspaces
 from hcpx.vocabulary.binding import PUBLIC, Binding
 from hcpx.vocabulary.envelope import Envelope
 from hcpx.vocabulary.invocation import Cancel, Invocation, Target
@@ -30,7 +34,7 @@ AMBIENT = {"LANG": "C.UTF-8", "SECRET_TOKEN": "canary-7", "FORCE_COLOR": "1", "P
 class World:
     """A wrap pack `depot` whose program `tool` is a shell script, its adapter, and one session."""
 
-    def __init__(self, root: Path, mode: Mode = "native-local") -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.state = self.root / "state"
         self.pack_root = self.root / "pack"
@@ -39,11 +43,21 @@ class World:
         self.allowed: dict[str, str] = {}
         self.adapter = wrapped(
             state=str(self.state),
-            mode=mode,
+            mode="native-local",
             search_path=PATH,
             variables=AMBIENT,
             allowed=self.allowed.get,
             redaction=OneSecretEach(),
+        )
+
+    def adapter_of(self, choose: Choose) -> Wrapped:
+        """The adapter with another choice of backends."""
+        return Wrapped(
+            choose=choose,
+            workspaces=Workspaces(str(self.state)),
+            programs=Programs(PATH, self.allowed.get),
+            redaction=OneSecretEach(),
+            environments=Environments(PATH, AMBIENT),
         )
 
     def program(self, script: str, name: str = "tool") -> None:
@@ -115,7 +129,7 @@ class World:
     def traces(self) -> list[str]:
         """What is left on disk below the private places of single calls."""
         self.adapter.close()
-        return [one.name for place in ("calls", "ephemeral") for one in (self.state / place).glob("*")]
+        return [one.name for place in ("sandbox/calls", "ephemeral") for one in (self.state / place).glob("*")]
 
 
 def without_pack(invocation: Invocation) -> Invocation:

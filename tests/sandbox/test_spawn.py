@@ -189,12 +189,25 @@ def test_an_application_that_reaps_every_child_at_once_costs_the_status_and_noth
 
 
 def test_nothing_is_started_where_this_process_ignores_its_children() -> None:
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    try:
-        answer = run(command("true"))
-    finally:
-        signal.signal(signal.SIGCHLD, before)
-    assert answer == NotStarted("sandbox_unavailable", "this process ignores SIGCHLD, so no exit status can be had")
+    program = """
+import signal
+from hcpx.sandbox.spawn import Command, run
+from hcpx.vocabulary.invocation import Cancel
+command = Command("/bin/sh", ("sh", "-c", "echo ran >&2"), {}, 60, 99, Cancel())
+before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print(run(command))
+signal.signal(signal.SIGCHLD, before)
+print(run(command))
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print(run(command).status)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=_with_source())
+    why = "this process ignores SIGCHLD, so no exit status can be had"
+    assert done.stdout.decode().splitlines() == [
+        repr(NotStarted("sandbox_unavailable", why)),
+        "Finished('exit', 0)",
+        "255",
+    ]
 
 
 def test_it_works_in_a_process_whose_own_first_three_descriptors_are_closed() -> None:

@@ -224,9 +224,9 @@ def test_orphans_that_end_meanwhile_are_reaped_during_a_long_run() -> None:
     assert finished.how == "cancelled"
 
 
-def test_this_process_takes_orphans_in_only_while_a_run_is_on() -> None:
+def test_this_process_takes_orphans_in_from_its_first_run_on_and_a_fork_of_it_too() -> None:
     program = """
-import ctypes, os, subprocess
+import ctypes, os
 from hcpx.sandbox.spawn import Command, run
 from hcpx.vocabulary.invocation import Cancel
 def takes_in():
@@ -237,19 +237,20 @@ during = []
 def look(*_):
     during.append(takes_in())
 command = Command("/bin/sh", ("sh", "-c", "echo x"), {}, 60, 99, Cancel(), on_output=look)
+before = takes_in()
 run(command)
-print(during, takes_in(), flush=True)
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+print(before, during, flush=True)
 pid = os.fork()
 if pid == 0:
+    before = takes_in()
     run(command)
-    print(during, takes_in(), flush=True)
+    print(before, during, flush=True)
     os._exit(0)
 os.waitpid(pid, 0)
 """
     env = {"PYTHONPATH": os.pathsep.join(sys.path), "PATH": PATH}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=env)
-    assert done.stdout.decode().splitlines() == ["[1] 0", "[1, 1] 0"]
+    assert done.stdout.decode().splitlines() == ["0 [1]", "0 [1, 1]"]
 
 
 def test_a_runtime_inside_of_a_run_ends_its_own_tree_and_is_ended_with_it(tmp_path: Path) -> None:
@@ -278,17 +279,21 @@ def test_what_a_program_had_started_before_it_was_tagged_is_caught_up_with() -> 
     leader = subprocess.Popen(["bash", "-c", script], start_new_session=True, stdout=subprocess.PIPE)
     tree_of_it = tree.Tree(leader.pid)
     caught: list[int] = []
+
+    def catch(pid: int) -> None:
+        caught.append(pid)
+
     try:
         assert leader.stdout is not None
         subshell = int(leader.stdout.readline().split()[0])
-        tree_of_it.claim(caught.append)
+        tree_of_it.claim(catch)
         rows = proc.rows(proc.everybody()).values()
         below = {row.pid for row in rows if row.parent in (leader.pid, subshell)}
         assert len(below) >= 3
         assert set(caught) >= below
-        again: list[int] = []
-        tree_of_it.claim(again.append)
-        assert again == []
+        caught.clear()
+        tree_of_it.claim(catch)
+        assert caught == [leader.pid]
     finally:
         tree_of_it.kill()
         leader.communicate()

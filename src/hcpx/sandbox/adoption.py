@@ -1,6 +1,6 @@
 """How a run's processes are told from everybody else's, and come to us when their parents end.
 
-While a run is on, this process is a "child subreaper": orphans become its children instead of init's. An
+From its first run on this process is a "child subreaper": orphans become its children instead of init's. An
 orphan is known by a tag that it cannot lose by changing its name, group, session or environment: a value of
 RLIMIT_LOCKS, which the kernel has not enforced since 2.4, yet which every process hands on to its children
 and only lowers. Each run owns a stretch of values; a runtime inside a run divides its own stretch, so that
@@ -12,8 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import resource
-import threading
-from collections.abc import Callable
+import signal
 from typing import Final
 
 import msgspec
@@ -22,7 +21,6 @@ _RLIMIT_LOCKS: Final = 10
 _TOP: Final = 2**62
 _SLOTS: Final = 2**20
 _PR_SET_CHILD_SUBREAPER: Final = 36
-_PR_GET_CHILD_SUBREAPER: Final = 37
 
 
 class Tag(msgspec.Struct, frozen=True):
@@ -60,70 +58,47 @@ def _from_file(pid: int) -> int:
         return -1
 
 
-class _State:
-    """What is true of this process; a fork of it starts anew."""
+class _Tags:
+    """The tags that this process may give out; a fork of it begins elsewhere."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.runs = 0
-        self.was_on: bool | None = None
         soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
         self.top = _TOP if hard == resource.RLIM_INFINITY else min(hard, _TOP)
         self.base = 0 if hard == resource.RLIM_INFINITY else min(max(soft, 0), self.top)
         self.next = itertools.count(int.from_bytes(os.urandom(4), "big"))
 
 
-_state = _State()
-_libc_prctl: Callable[..., int] | None = None
+_tags = _Tags()
+_prepared = False
 
 
 def _anew() -> None:
-    global _state  # noqa: PLW0603 -- a fork has no runs of its own yet
-    _state = _State()
+    global _tags, _prepared  # noqa: PLW0603 -- a fork shares no tag with its parent and takes nobody in
+    _tags = _Tags()
+    _prepared = False
 
 
 os.register_at_fork(after_in_child=_anew)
 
 
-def begin() -> None:
-    """Have orphans come to this process, as long as a run is on."""
-    with _state.lock:
-        _state.runs += 1
-        if _state.runs == 1:
-            if _state.was_on is None:
-                _state.was_on = _is_subreaper()
-            _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+def prepare() -> str | None:
+    """Have orphans come to this process from now on, or say why no program may be started in it."""
+    global _prepared  # noqa: PLW0603 -- once in the life of a process
+    if _prepared:
+        return None
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        return "this process ignores SIGCHLD, so no exit status can be had"
+    import ctypes  # loaded only by who starts a program
 
-
-def finish() -> None:
-    """Take `begin` back."""
-    with _state.lock:
-        _state.runs -= 1
-        if _state.runs == 0 and not _state.was_on:
-            _prctl(_PR_SET_CHILD_SUBREAPER, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prepared = True
+    return None
 
 
 def new_tag() -> Tag | None:
     """Return a tag that no other run of this process bears, or None where runs are nested too deep."""
-    width = (_state.top - _state.base) // _SLOTS
+    width = (_tags.top - _tags.base) // _SLOTS
     if width == 0:
         return None
-    low = _state.base + next(_state.next) % _SLOTS * width
+    low = _tags.base + next(_tags.next) % _SLOTS * width
     return Tag(low, low + width)
-
-
-def _prctl(option: int, argument: object) -> None:
-    global _libc_prctl  # noqa: PLW0603 -- looked up once
-    if _libc_prctl is None:
-        import ctypes  # loaded only by who starts a program
-
-        _libc_prctl = ctypes.CDLL(None).prctl
-    _libc_prctl(option, argument, 0, 0, 0)
-
-
-def _is_subreaper() -> bool:
-    import ctypes
-
-    found = ctypes.c_int(0)
-    _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(found))
-    return found.value != 0

@@ -84,6 +84,11 @@ class Capture:
                 if tick is not None:
                     tick()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody may still write."""
+        return bool(self._open)
+
     def rest(self, within: float) -> None:
         """Read what is still in the pipes, until every writer has gone, at most for so many seconds."""
         deadline = time.monotonic() + within

@@ -21,6 +21,7 @@ DRAIN_S: Final = 0.1
 UNKNOWN_STATUS: Final = 255
 _HOW: Final[dict[Event, How]] = {"ended": "exit", "late": "timeout", "woken": "cancelled"}
 _STATUS: Final = {"timeout": 124, "cancelled": 130}
+_AT_ONCE: Final = 0.0
 _LOOK_S: Final = 0.02
 _ABANDON_S: Final = 5.0
 
@@ -32,9 +33,12 @@ class Care:
         """Do what must be done right after the start; a text refuses: all is killed, as if not started."""
         return None
 
-    def put_on(self, pid: int) -> None:  # noqa: ARG002 -- for those who need it
-        """Put limits on a process that the program had started before `started` came."""
-        return
+    def put_on(self, pid: int) -> str | None:  # noqa: ARG002 -- for those who need it
+        """Put limits on the program, or on a process that it had started before; a text refuses as `started` does.
+
+        It is not called where the program has ended by then.
+        """
+        return None
 
     def ask(self, tree: Tree) -> None:
         """Ask the program to end."""
@@ -97,8 +101,13 @@ class Started:
         refusal = care.started(self._pid)
         if refusal is not None:
             return NotStarted("sandbox_unavailable", refusal)
-        self._tree.claim(care.put_on)
-        event = self._capture.until_end(self._pidfd, deadline, wake, self._tree.reap_orphans)
+        event = self._capture.until_end(self._pidfd, _AT_ONCE)
+        if event == "late" or self._capture.is_open:
+            refusal = self._tree.claim(care.put_on)
+            if refusal is not None:
+                return NotStarted("sandbox_unavailable", refusal)
+        if event == "late":
+            event = self._capture.until_end(self._pidfd, deadline, wake, self._tree.reap_orphans)
         if event == "ended":
             self._capture.rest(DRAIN_S)
         else:

@@ -75,14 +75,14 @@ class Command(msgspec.Struct, frozen=True):
 def run(command: Command, care: Care | None = None) -> Finished | NotStarted:
     """Run a program to its end, with nothing of its tree alive afterwards."""
     deadline = time.monotonic() + command.timeout_s
-    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-        return NotStarted("sandbox_unavailable", "this process ignores SIGCHLD, so no exit status can be had")
+    refusal = adoption.prepare()
+    if refusal is not None:
+        return NotStarted("sandbox_unavailable", refusal)
     try:
         wake = _Wake()
     except OSError as problem:
         return _unavailable(problem)
     take_back = command.cancel.on_cancel(wake)
-    adoption.begin()
     try:
         started = _start(command)
         if isinstance(started, NotStarted):
@@ -90,7 +90,6 @@ def run(command: Command, care: Care | None = None) -> Finished | NotStarted:
         with started:
             return started.see_to_end(care or Care(), deadline, wake.fd)
     finally:
-        adoption.finish()
         take_back()
         wake.close()
 

@@ -35,14 +35,15 @@ class Tree:
         self.left_running = False
         """Whether anything was still alive when `end` came."""
 
-    def claim(self, put_on: Callable[[int], object]) -> None:
-        """Tag the leader, on which the limits are already, and put both on what it had started by then.
+    def claim(self, put_on: Callable[[int], str | None]) -> str | None:
+        """Put limits and the tag on the leader and on what it had started by then; a text refuses the leader.
 
         What is born later inherits both, so a look that finds nobody without the tag is the last one. Only
         a program that leaves its session and its environment behind in this moment is not found again.
         """
-        if self._tag is None:
-            return
+        refusal = put_on(self._leader)
+        if refusal is not None or self._tag is None:
+            return refusal
         self._tag.put_on(self._leader)
         tried: set[int] = set()
         while early := [row for row in self._members(proc.born_since(self._leader)) if self._is_early(row, tried)]:
@@ -50,6 +51,7 @@ class Tree:
                 tried.add(row.pid)
                 put_on(row.pid)
                 self._tag.put_on(row.pid)
+        return None
 
     def _is_early(self, row: proc.Row, tried: set[int]) -> bool:
         return (

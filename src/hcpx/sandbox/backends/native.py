@@ -53,8 +53,9 @@ class Native:
         return ended if removed else replace(ended, warnings=(*ended.warnings, _LEFT_OVER))
 
     def _run(self, job: Job, private: str, care: Care) -> Finished | NotStarted:
+        home, tmp = f"{private}/{HOME}", f"{private}/{TMP}"
         try:
-            files = _written(job.files, os.path.join(private, TMP))
+            files = _written(job.files, tmp)
         except OSError as problem:
             return _no_folder(problem)
         return run(
@@ -62,12 +63,7 @@ class Native:
                 executable=job.program.path,
                 argv=(job.name, *job.argv),
                 # The pack may set HOME and TMPDIR (`unsafe_env`), so these come first.
-                env={
-                    "HOME": os.path.join(private, HOME),
-                    "TMPDIR": os.path.join(private, TMP),
-                    **job.env,
-                    **files,
-                },
+                env={"HOME": home, "TMPDIR": tmp, **job.env, **files},
                 timeout_s=job.limits.timeout_s,
                 keep=job.keep,
                 cancel=job.cancel,
@@ -96,17 +92,18 @@ class _Limited(Care):
 
     def __init__(self, wanted: Limits) -> None:
         self._wanted = wanted
-        self.held: dict[str, float] = {}
+        self.held = limits.holding(wanted)
+        self._first = True
 
-    def started(self, pid: int) -> str | None:
+    def put_on(self, pid: int) -> str | None:
         """Put the limits on; one that was asked for and cannot be had ends the program."""
-        self.held = limits.put_on(pid, self._wanted)
+        held = limits.put_on(pid, self._wanted)
+        if not self._first:
+            return None
+        self._first = False
+        self.held = held
         missing = [name for name in limits.BY_KERNEL if name in self._wanted.asked and name not in self.held]
         return f"the limit {missing[0]} cannot be put on a program here" if missing else None
-
-    def put_on(self, pid: int) -> None:
-        """Put the limits on what it had started by then."""
-        limits.put_on(pid, self._wanted)
 
 
 def _enforced(held: dict[str, float]) -> Enforced:
