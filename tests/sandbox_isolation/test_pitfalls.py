@@ -205,6 +205,18 @@ def test_12_a_program_without_the_run_bit_is_named(bench: Bench) -> None:
     assert bench.backend.run(bench.job(script)) == NotStarted("not_executable", "Permission denied")
 
 
+@pytest.mark.root
+@pytest.mark.parametrize("bench", ["bubblewrap", "landlock"], indirect=True)
+def test_12_as_root_a_program_that_others_may_not_read_is_named_with_the_way_out(bench: Bench) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, who gives its uid up")
+    script = bench.program("script", "#!/bin/sh\n")
+    os.chmod(script, 0o700)
+    outcome = bench.backend.run(bench.job(script))
+    assert isinstance(outcome, NotStarted)
+    assert (outcome.code, "chmod -R a+rX" in outcome.why) == ("not_executable", True)
+
+
 def test_12_too_long_an_argument_is_named(bench: Bench) -> None:
     assert bench.backend.run(bench.shell("true", "x" * (1 << 20))) == NotStarted(
         "not_executable", "argument list too long"

@@ -90,6 +90,14 @@ def _group_of(owner: os.stat_result) -> int:
         return owner.st_gid
 
 
+def unreadable(path: str, who: Identity) -> str | None:
+    """Return why a program (of a pack) is closed to a child that is not the runtime's own user, with the way out."""
+    found = os.stat(path)
+    if not who.drop or found.st_uid == who.uid or found.st_mode & stat.S_IROTH:
+        return None
+    return "root's sandbox runs it as another user, who may not read it: chmod -R a+rX its folder"
+
+
 def make_over(directory: int, who: Identity) -> None:
     """Give a private directory and what is in it to the child's uid; quick where that was done before.
 

@@ -132,7 +132,7 @@ class Bubblewrap:
         texts = [job.name, *job.argv, *job.env, *job.env.values(), *job.read_only, *(file.env for file in job.files)]
         why = view.misnamed([file.name for file in job.files], texts)
         if why is None:
-            why = interpreter.problem(job.program.path, job.read_only)
+            why = interpreter.problem(job.program.path, job.read_only) or identity.unreadable(job.program.path, who)
         return NotStarted("not_executable", why) if why is not None else None
 
     def _confined(self, job: Job, place: view.Place, who: Identity, inside: Inside) -> Ended | NotStarted:
