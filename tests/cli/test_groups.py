@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from hcpx.faces.cli.exec_line import FLAGS, USAGE, VALUED
 from hcpx.faces.cli.groups import COMMANDS, root
 from tests.cli.conftest import Hcpx
+from tests.cli.shell import run
 
 # Of Spec 05 section 1; each is listed on the day it is built.
 NOT_YET = {"sense", "serve", "resident", "console", "mcp", "agent", "shim"}
@@ -120,3 +122,23 @@ def test_schema_is_one_json_document_with_json_and_without(name: str, hcpx: Hcpx
     said = hcpx("schema", name, "--json")
     assert (said.status, bool(said.document())) == (0, True)
     assert hcpx("schema", name) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "found"),
+    [
+        ("hcpx pol", 1, ["plain,policy"]),
+        ("hcpx session n", 2, ["plain,new"]),
+        ("hcpx exec ledger balance --j", 4, ["plain,--json"]),
+        ("hcpx session new --read", 3, ["plain,--read-only"]),
+    ],
+)
+def test_a_shell_that_completes_gets_the_words(line: str, word: int, found: list[str], home: Path) -> None:
+    said = run(home, _HCPX_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(word))
+    assert (said.out.splitlines(), said.err) == (found, "")
+    assert not home.exists()
+
+
+def test_exec_behind_a_double_dash_is_still_exec(hcpx: Hcpx, store: Path) -> None:
+    said = hcpx("--", "exec", "transit", "stops", "--json")
+    assert (said.status, said.document()["verb_key"]) == (0, "stops")
