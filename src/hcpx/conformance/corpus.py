@@ -17,6 +17,8 @@ WORLD_KEYS: Final = frozenset(
 CASE_KEYS: Final = frozenset(
     {"name", "needs", "world", "session", "envelope", "envelope_text", "steps", "expect"},
 )
+STEP_KEYS: Final = frozenset({"envelope", "envelope_text", "expect", "then"})
+APPROVE_KEYS: Final = frozenset({"as", "actor", "refused"})
 SESSIONS: Final = ("live", "none", "expired", "revoked", "disabled")
 
 
@@ -34,14 +36,15 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One case with the world that it meets."""
+    """One case with the world that it meets; one that cannot be read has a `problem`, and fails."""
 
     file: str
     name: str
     world: Mapping[str, Any]
-    session: str
-    steps: Sequence[Step]
-    needs_sandbox: bool
+    session: str = "live"
+    steps: Sequence[Step] = ()
+    needs_sandbox: bool = False
+    problem: str | None = None
 
 
 class Chapter(msgspec.Struct, frozen=True):
@@ -86,47 +89,85 @@ def _chapter(path: str) -> Chapter:
     if not isinstance(body, dict) or set(cast("dict[str, Any]", body)) - {"packs", "world", "cases"}:
         raise BadCorpus(f"{path}: a chapter has packs, world and cases")
     chapter = cast("dict[str, Any]", body)
-    world = mapping(chapter.get("world"))
+    world = _mapping_at(path, "world", chapter.get("world"))
+    listed = chapter.get("cases")
+    if not isinstance(listed, list):
+        raise BadCorpus(f"{path}: cases is a list")
     name = os.path.basename(path)
     return Chapter(
         file=name,
-        packs=mapping(chapter.get("packs")),
+        packs=_mapping_at(path, "packs", chapter.get("packs")),
         world=world,
-        cases=[_case(name, world, mapping(case)) for case in items(chapter.get("cases"))],
+        cases=[_read_case(name, world, case) for case in cast("list[Any]", listed)],
     )
 
 
-def _case(file: str, world: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
-    where = f"{file}: {case.get('name')}"
-    own = mapping(case.get("world"))
-    for what, keys, known in (("case", set(case), CASE_KEYS), ("world", {*world, *own}, WORLD_KEYS)):
-        strange = sorted(keys - known)
-        if strange:
-            raise BadCorpus(f"{where}: unknown {what} key {strange[0]}")
+def _read_case(file: str, world: Mapping[str, Any], case: object) -> Case:
+    """Read one case; what is wrong with it fails it, and no other."""
+    name = str(mapping(case).get("name"))
+    try:
+        return _case(file, name, world, _mapping_at(file, name, case))
+    except BadCorpus as bad:
+        return Case(file=file, name=name, world=world, problem=str(bad))
+
+
+def _case(file: str, name: str, world: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
+    where = f"{file}: {name}"
+    own = _mapping_at(where, "world", case.get("world"))
+    _known(where, "case key", set(case), CASE_KEYS)
+    _known(where, "world key", {*world, *own}, WORLD_KEYS)
     session = case.get("session", "live")
     if session not in SESSIONS or case.get("needs") not in (None, "sandbox"):
         raise BadCorpus(f"{where}: session is one of {', '.join(SESSIONS)}; needs is sandbox or absent")
-    steps = case.get("steps", [case])
+    if "steps" in case and STEP_KEYS & set(case):
+        raise BadCorpus(f"{where}: beside steps stands no call of the case's own")
+    single = {key: value for key, value in case.items() if key in STEP_KEYS}
+    listed = case.get("steps", [single])
+    if not isinstance(listed, list):
+        raise BadCorpus(f"{where}: steps is a list")
+    steps = [_step(where, step) for step in cast("list[object]", listed)]
+    if not any(step.expect for step in steps):
+        raise BadCorpus(f"{where}: nothing is expected")
     return Case(
         file=file,
-        name=str(case["name"]),
+        name=name,
         world={**world, **own},
         session=session,
-        steps=[_step(where, mapping(step)) for step in items(steps)],
+        steps=steps,
         needs_sandbox=case.get("needs") == "sandbox",
     )
 
 
-def _step(where: str, step: Mapping[str, Any]) -> Step:
+def _step(where: str, listed: object) -> Step:
+    step = _mapping_at(where, "step", listed)
+    _known(where, "step key", set(step), STEP_KEYS)
     if ("envelope" in step) == ("envelope_text" in step):
         raise BadCorpus(f"{where}: exactly one of envelope and envelope_text")
-    then = mapping(step.get("then"))
+    then = _mapping_at(where, "then", step.get("then"))
+    _known(where, "decision", set(then), frozenset({"approve"}))
+    approve = _mapping_at(where, "approve", then["approve"]) if then else None
+    if approve is not None:
+        _known(where, "key of approve", set(approve), APPROVE_KEYS)
+        if "as" not in approve:
+            raise BadCorpus(f"{where}: approve says as whom")
     return Step(
         payload=step.get("envelope", step.get("envelope_text")),
         is_text="envelope_text" in step,
-        expect=mapping(step.get("expect")),
-        approve=then.get("approve"),
+        expect=_mapping_at(where, "expect", step.get("expect")),
+        approve=approve,
     )
+
+
+def _known(where: str, what: str, keys: set[str], known: frozenset[str]) -> None:
+    strange = sorted(map(str, keys - known))
+    if strange:
+        raise BadCorpus(f"{where}: unknown {what} {strange[0]}")
+
+
+def _mapping_at(where: str, what: str, value: object) -> dict[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise BadCorpus(f"{where}: {what} is a mapping")
+    return mapping(cast("object", value))
 
 
 def mapping(value: object) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 import msgspec
 
 from .checks import faults
-from .corpus import Case, Step, items, mapping, read_corpus
+from .corpus import BadCorpus, Case, Chapter, Corpus, Step, items, mapping, read_corpus
 from .faces import FACES
 from .world import World, installed, isolates
 
@@ -33,24 +33,43 @@ def outcomes(folder: str, faces: Sequence[str]) -> Iterator[Outcome]:
     corpus = read_corpus(folder)
     for chapter in corpus.chapters:
         with tempfile.TemporaryDirectory(prefix="hcpx-conformance-") as base:
-            home = installed(corpus, chapter, base)
-            isolated = isolates(home)
-            for case in chapter.cases:
-                for face in faces:
-                    if case.needs_sandbox and not isolated:
-                        yield Outcome(case.file, case.name, face, "skipped", ("needs a sandbox",))
-                    else:
-                        yield _outcome(case, face, home)
+            yield from _chapter(corpus, chapter, faces, base)
+
+
+def _chapter(corpus: Corpus, chapter: Chapter, faces: Sequence[str], base: str) -> Iterator[Outcome]:
+    """Run the cases of one file; where its packs cannot be installed, all of them fail, and no others."""
+    problem, home, isolated = None, "", False
+    try:
+        home = installed(corpus, chapter, base)
+        isolated = isolates(home)
+    except BadCorpus as bad:
+        problem = str(bad)
+    for case in chapter.cases:
+        why = problem or case.problem
+        for face in faces:
+            if why is not None:
+                yield Outcome(case.file, case.name, face, "failed", (why,))
+            elif case.needs_sandbox and not isolated:
+                yield Outcome(case.file, case.name, face, "skipped", ("needs a sandbox",))
+            else:
+                yield _outcome(case, face, home)
 
 
 def _outcome(case: Case, face: str, home: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="hcpx-case-") as folder:
-        world = World(case, home, folder)
         try:
-            found = tuple(fault for step in case.steps for fault in _step(world, step, face))
-        finally:
-            world.close()
+            found = _faults(case, face, home, folder)
+        except Exception as trouble:  # noqa: BLE001 -- whatever keeps a case from being run fails it, and no other
+            found = (f"cannot be run: {type(trouble).__name__}: {trouble}",)
     return Outcome(case.file, case.name, face, "failed" if found else "passed", found)
+
+
+def _faults(case: Case, face: str, home: str, folder: str) -> tuple[str, ...]:
+    world = World(case, home, folder)
+    try:
+        return tuple(fault for step in case.steps for fault in _step(world, step, face))
+    finally:
+        world.close()
 
 
 def _step(world: World, step: Step, face: str) -> Iterator[str]:
