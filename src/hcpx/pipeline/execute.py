@@ -58,11 +58,12 @@ def _walk(ports: Ports, call: Call, trail: Trail) -> Result:
     authenticated = step2_authenticate.admit(ports, resolved)
     if isinstance(authenticated, Denial):
         return step7_record.denied(ports, trail, authenticated)
-    trail.directory = authenticated.directory
+    trail.authenticated = authenticated
 
     permitted = step3_authorize.authorize(ports, authenticated)
     if isinstance(permitted, Denial):
         return step7_record.denied(ports, trail, permitted)
+    trail.permitted = permitted
 
     confirmed = step4_confirm.confirm(ports, permitted)
     if isinstance(confirmed, Denial):

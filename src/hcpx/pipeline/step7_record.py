@@ -173,12 +173,11 @@ def _warned(result: Result, more: tuple[str, ...]) -> Result:
 
 
 def _reached(trail: Trail) -> int:
-    """Return the step that the call was in: the one behind the last evidence."""
-    if trail.bound is not None:
-        return 6
-    if trail.confirmed is not None:
-        return 5
-    return 1 if trail.resolved is None else 4
+    """Return the step that the call was in: the one behind the last evidence; a session is asked for first."""
+    if trail.session is None:
+        return 2
+    evidence = (trail.resolved, trail.authenticated, trail.permitted, trail.confirmed, trail.bound)
+    return next((step for step, found in enumerate(evidence, 1) if found is None), 6)
 
 
 def _spent(ports: Ports, trail: Trail) -> float:
