@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from hcpx.ports import AuditUnavailable, Ports, StoreUnavailable
-from hcpx.vocabulary.denial import Denial, deny, for_actor
+from hcpx.vocabulary.denial import Denial, deny, hint_for
 from hcpx.vocabulary.envelope import BadEnvelope
 from hcpx.vocabulary.invocation import Ran
 from hcpx.vocabulary.record import AuditRecord
@@ -29,7 +29,7 @@ def denied(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None =
     lost = _settle(ports, trail, lambda: refused_record(ports, trail, denial, bad, spent), started=False)
     warnings = denial.warnings + lost
     actor = trail.session.actor if trail.session is not None else None
-    hint = for_actor(denial.hint) if actor is not None else denial.hint
+    hint = hint_for(actor, denial.hint)
     return Result(
         ok=False,
         pack_id=named.pack_id if named is not None else None,
@@ -104,7 +104,7 @@ def _answer(
 def _result(trail: Trail, confirmed: Confirmed, ran: Ran, denial: Denial | None, spent: float) -> Result:
     envelope, session = confirmed.resolved.envelope, confirmed.resolved.target.session
     failed = ran.code is not None
-    hint = for_actor(ran.hint) if session.actor is not None else ran.hint
+    hint = hint_for(session.actor, ran.hint)
     return Result(
         ok=not failed,
         pack_id=envelope.pack_id,
