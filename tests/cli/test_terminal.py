@@ -193,3 +193,17 @@ def test_output_is_shown_while_the_program_runs(store: Path, tmp_path: Path) -> 
     fifo.write_text("go\n")
     assert terminal.end() == 0
     assert terminal.shown.replace("\r", "") == "first\\u{001B}[2K line\nlast\n"
+
+
+def test_a_pack_that_changes_under_the_question_is_not_activated(store: Path, tmp_path: Path) -> None:
+    pack = tmp_path / "true"
+    assert run(store, "pack", "new", "true", "--dir", str(pack)).status == 0
+    assert run(store, "pack", "add", str(pack), "--link").status == 0
+    terminal = Terminal(store, "activate", "true")
+    terminal.wait_for("[y/N]")
+    manifest = (pack / "pack.yaml").read_text()
+    (pack / "pack.yaml").write_text(manifest.replace("title:", "description: Not what was shown\ntitle:"))
+    terminal.type("y\n")
+    assert terminal.end() == 2
+    assert "pack true has changed since it was shown" in terminal.shown
+    assert run(store, "exec", "true", "version", "--json").document()["code"] == "pack_not_activated"

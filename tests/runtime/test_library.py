@@ -59,6 +59,15 @@ def test_a_wrong_python_type_in_the_positional_form_is_a_type_error(hcp: Hcp) ->
         hcp.exec("tool", "see", ["a"])  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.parametrize("beside", [{"args": {}}, {"request_id": "r"}, {"idempotency_key": "k"}], ids=str)
+def test_what_stands_beside_an_envelope_is_never_ignored(hcp: Hcp, beside: dict[str, Any]) -> None:
+    envelope = {"pack_id": "tool", "verb_key": "set", "args": {"confirm": True}}
+    with pytest.raises(TypeError, match="in the envelope"):
+        hcp.exec(envelope, **beside)
+    with pytest.raises(TypeError, match="in the envelope"):
+        asyncio.run(hcp.aexec(envelope, **beside))
+
+
 def test_request_id_and_idempotency_key_go_into_the_envelope(hcp: Hcp) -> None:
     first = hcp.exec("tool", "set", {"confirm": True}, request_id="r-1", idempotency_key="k-1")
     again = hcp.exec("tool", "set", {"confirm": True}, request_id="r-2", idempotency_key="k-1")

@@ -35,6 +35,17 @@ def test_a_linked_pack_that_changed_is_refused_until_it_is_activated_again(house
     assert house.owner.packs.asked("tool") == ()
 
 
+def test_only_what_was_seen_is_activated(house: House) -> None:
+    house.installed(link=True)
+    seen = house.owner.packs.show("tool").digest
+    edited(house, policy=manifest("tool")["policy"] | {"set": {"operation": "write", "confirm": False}})
+    with pytest.raises(Refused, match="changed since it was shown"):
+        house.owner.packs.activate("tool", seen=seen)
+    assert house.call("set").code == "pack_changed"
+    house.owner.packs.activate("tool", seen=house.owner.packs.show("tool").digest)
+    assert house.call("set").ok
+
+
 def test_reordered_keys_are_no_change_and_a_changed_program_is_one(house: House) -> None:
     house.installed(link=True)
     body = manifest("tool")
@@ -130,6 +141,14 @@ def test_a_secret_that_is_connected_reaches_the_child_and_nobody_else(house: Hou
     assert house.call("send", {"confirm": True}).code == "binding_missing"
     with pytest.raises(NotFound):
         house.owner.bindings.disconnect("tool")
+
+
+@pytest.mark.parametrize("name", ["ada", "*", "user:", "user:a b", ""], ids=repr)
+def test_a_credential_is_kept_for_a_principal_and_nobody_else(house: House, name: str) -> None:
+    house.installed()
+    with pytest.raises(Refused, match="principal id"):
+        house.owner.bindings.connect("tool", "tok-1234567", principal=name)
+    assert house.owner.bindings.list() == []
 
 
 def test_connecting_asks_for_the_family_where_there_is_a_choice(house: House) -> None:
