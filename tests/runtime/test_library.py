@@ -189,3 +189,19 @@ def test_importing_hcpx_loads_nothing_of_it() -> None:
     code = "import sys, hcpx; print([m for m in sys.modules if m.startswith('hcpx.')], hcpx.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("[]")
+
+
+@pytest.mark.parametrize("mode", ["sandbox", "native-local"])
+def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice(house: House, mode: str) -> None:
+    house.owner.configure("sandbox", mode)
+    house.installed()
+
+    def gone(_stream: str, _data: bytes) -> None:
+        raise BrokenPipeError
+
+    with Hcp.open(home=str(house.home)) as hcp:
+        keyed = {"args": {"confirm": True}, "idempotency_key": "k"}
+        first = hcp.exec("tool", "set", **keyed, on_output=gone)
+        assert (first.code, hcp.exec("tool", "set", **keyed).code) == ("internal", "outcome_unknown")
+    entry = house.runtime.view(None).call(first.audit_id)
+    assert (entry["decision"], entry["outcome"], entry["code"]) == ("allowed", "unknown", "internal")
