@@ -191,13 +191,16 @@ def test_importing_hcpx_loads_nothing_of_it() -> None:
     assert done.stdout.startswith("[]")
 
 
+@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("closed"), StoreUnavailable("another store")], ids=repr)
 @pytest.mark.parametrize("mode", ["sandbox", "native-local"])
-def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice(house: House, mode: str) -> None:
+def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice(
+    house: House, mode: str, error: Exception
+) -> None:
     house.owner.configure("sandbox", mode)
     house.installed()
 
     def gone(_stream: str, _data: bytes) -> None:
-        raise BrokenPipeError
+        raise error
 
     with Hcp.open(home=str(house.home)) as hcp:
         keyed = {"args": {"confirm": True}, "idempotency_key": "k"}
