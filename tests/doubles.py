@@ -208,7 +208,7 @@ class Redaction:
 class Adapter:
     """Answers what it was told to and remembers each invocation."""
 
-    def __init__(self, answer: Ran | Denial | Exception | None = None, *, mocks: bool = True) -> None:
+    def __init__(self, answer: Ran | Denial | BaseException | None = None, *, mocks: bool = True) -> None:
         self.answer = answer
         self.mocks = mocks
         self.blocked: Denial | None = None
@@ -225,7 +225,7 @@ class Adapter:
 
     def run(self, invocation: Invocation) -> Ran | Denial:
         self.invocations.append(invocation)
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         if self.answer is not None:
             return self.answer

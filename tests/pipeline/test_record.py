@@ -145,6 +145,15 @@ def test_a_bug_in_an_adapter_becomes_an_internal_error_with_an_id(error: Excepti
     assert (here.last.kind, here.last.outcome, here.last.code) == ("outcome", "unknown", "internal")
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_an_end_of_the_embedding_program_passes_through_and_is_recorded(end: BaseException) -> None:
+    here = world()
+    here.adapter.answer = end
+    with pytest.raises(type(end)):
+        here.call("pay", {"amount": 5, "confirm": True})
+    assert (here.last.kind, here.last.outcome, here.last.code) == ("outcome", "unknown", "internal")
+
+
 @pytest.mark.parametrize(
     ("port", "step"),
     [("sessions", 2), ("packs", 1), ("directories", 2), ("grants", 3), ("approvals", 4), ("journal", 5), ("hub", 5)],

@@ -35,6 +35,10 @@ def execute(ports: Ports, call: Call) -> Result:
         return step7_record.denied(ports, trail, deny("audit_unavailable"))
     except Exception as bug:  # noqa: BLE001 -- the one outermost guard: every surprise becomes the same safe answer
         return step7_record.broken(ports, trail, bug)
+    except BaseException as end:
+        # Ctrl-C in a program that embeds us is that program's to answer; what it cut short is recorded first.
+        step7_record.broken(ports, trail, end)
+        raise
     finally:
         trail.close()
 

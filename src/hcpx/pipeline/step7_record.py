@@ -53,7 +53,7 @@ def unread(ports: Ports, trail: Trail, bad: BadEnvelope) -> Result:
     return denied(ports, trail, bad.denial, bad)
 
 
-def broken(ports: Ports, trail: Trail, bug: Exception) -> Result:
+def broken(ports: Ports, trail: Trail, bug: BaseException) -> Result:
     """End a call that met a bug: the trace goes to the log under an id, never to the caller."""
     trouble_id = ports.clock.new_id("e")
     ports.log.trouble(trouble_id, bug)
