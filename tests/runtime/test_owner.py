@@ -10,6 +10,7 @@ import pytest
 from hcpx.store.errors import NotFound, Refused
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial
+from hcpx.vocabulary.policy import Overlay
 from tests.runtime.conftest import House, manifest
 
 
@@ -258,3 +259,13 @@ def test_shipped_packs_are_added_by_name(house: House) -> None:
     added = house.owner.packs.add("ledger")
     assert added.pack.id == "ledger"
     assert house.owner.packs.add("no-such-pack").denial.code == "not_found"
+
+
+def test_schemas_laid_over_each_other_keep_their_own_references(house: House) -> None:
+    house.installed()
+    short = {"properties": {"what": {"$ref": "#/$defs/short"}}, "$defs": {"short": {"maxLength": 3}}}
+    house.owner.tighten("tool", "see", Overlay(args_schema=json.dumps(short)))
+    house.owner.tighten("tool", "see", Overlay(args_schema='{"required": ["what"]}'))
+    assert house.call("see", {"what": "abc"}).ok
+    assert house.call("see", {"what": "abcd"}).error == "invalid args: /what: must have at most 3 characters"
+    assert house.call("see").error == "invalid args: /what: missing"
