@@ -298,6 +298,9 @@ class World:
             raise StoreUnavailable("/home/hcpx/store.db is locked: try again")
         return self.session if credential == self.TOKEN else None
 
+    def again(self, session: Session) -> Session | None:
+        return None if self.session is None else session
+
     def find(self, tenant: str, pack_id: str) -> Pack | None:
         return self.packs.get(pack_id) if tenant == "acme" else None
 
