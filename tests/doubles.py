@@ -208,7 +208,7 @@ class Redaction:
 class Adapter:
     """Answers what it was told to and remembers each invocation."""
 
-    def __init__(self, answer: Ran | Denial | Exception | None = None, *, mocks: bool = True) -> None:
+    def __init__(self, answer: Ran | Denial | BaseException | None = None, *, mocks: bool = True) -> None:
         self.answer = answer
         self.mocks = mocks
         self.blocked: Denial | None = None
@@ -225,7 +225,7 @@ class Adapter:
 
     def run(self, invocation: Invocation) -> Ran | Denial:
         self.invocations.append(invocation)
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         if self.answer is not None:
             return self.answer
@@ -297,6 +297,9 @@ class World:
         if self.store_down:
             raise StoreUnavailable("/home/hcpx/store.db is locked: try again")
         return self.session if credential == self.TOKEN else None
+
+    def again(self, session: Session) -> Session | None:
+        return None if self.session is None else session
 
     def find(self, tenant: str, pack_id: str) -> Pack | None:
         return self.packs.get(pack_id) if tenant == "acme" else None

@@ -97,6 +97,10 @@ class Sessions(Protocol):
         """
         ...
 
+    def again(self, session: Session) -> Session | None:
+        """Return a session that was live before as it is now, or None: a composite's step may come late."""
+        ...
+
 
 class PackCatalog(Protocol):
     """The packs of a tenant and what operators laid over their rows."""

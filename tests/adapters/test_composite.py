@@ -10,7 +10,7 @@ import msgspec
 from hcpx.adapters.composite import MAX_DEPTH, Composite
 from hcpx.vocabulary.approval import Decision
 from hcpx.vocabulary.capability import Grant
-from hcpx.vocabulary.denial import deny
+from hcpx.vocabulary.denial import Cause, deny
 from hcpx.vocabulary.invocation import Invocation, Ran
 from hcpx.vocabulary.pack import Command, Pack, StepSpec
 from hcpx.vocabulary.policy import PolicyRow
@@ -220,6 +220,23 @@ def test_a_cancelled_composite_starts_no_further_step() -> None:
     assert (close(here).code, len(ran(here))) == ("cancelled", 1)
 
 
+def test_a_session_that_ends_in_between_runs_no_further_step() -> None:
+    here = world(daily(step("one", "who"), step("two", amount=1)))
+
+    class Revoking:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(here.adapter, name)
+
+        def run(self, invocation: Invocation) -> Any:
+            here.session = None
+            return here.adapter.run(invocation)
+
+    here.adapters["wrap"] = Revoking()
+    result = close(here)
+    assert (result.code, result.error, len(ran(here))) == ("step_failed", "step two: unauthenticated", 1)
+    assert result.cause == Cause("unauthenticated", 2, "bank", "pay")
+
+
 def test_a_composite_that_runs_out_of_time_is_a_timeout() -> None:
     limits = msgspec.structs.replace(PolicyRow("write").limits, timeout_s=0.05)
     here = world(daily(step("one"), step("two"), row=PolicyRow("write", confirm=True, limits=limits)))
@@ -244,6 +261,7 @@ def test_out_of_time_between_steps_that_never_wait_no_further_step_starts() -> N
     limits = msgspec.structs.replace(PolicyRow("write").limits, timeout_s=1e-9)
     here = world(daily(step("one"), step("two"), row=PolicyRow("write", confirm=True, limits=limits)))
     assert (close(here).code, len(ran(here))) == ("timeout", 0)
+    assert (here.last.decision, here.last.outcome, here.last.code) == ("denied", None, "timeout")
 
 
 def test_steps_that_never_wait_start_no_thread() -> None:

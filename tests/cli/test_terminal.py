@@ -179,7 +179,7 @@ def test_output_is_shown_while_the_program_runs(store: Path, tmp_path: Path) -> 
     (folder / "bin").mkdir(parents=True)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    (folder / "bin" / "talk").write_text(f"#!/bin/sh\nprintf 'first\\033[2K line\\n'\nread -r go <{fifo}\necho last\n")
+    (folder / "bin" / "talk").write_text(f"#!/bin/sh\nprintf 'first\\033[2K \\303'\nread -r go <{fifo}\nprintf '\\251\\nlast \\303'\n")
     (folder / "bin" / "talk").chmod(0o755)
     (folder / "pack.yaml").write_text(
         "hcp: 1\nid: talk\nversion: 1.0.0\ntitle: Talk\nkind: wrap\nwrap: {bin: bin/talk, json_flag: null}\n"
@@ -192,4 +192,18 @@ def test_output_is_shown_while_the_program_runs(store: Path, tmp_path: Path) -> 
     terminal.wait_for("first")
     fifo.write_text("go\n")
     assert terminal.end() == 0
-    assert terminal.shown.replace("\r", "") == "first\\u{001B}[2K line\nlast\n"
+    assert terminal.shown.replace("\r", "") == "first\\u{001B}[2K é\nlast \ufffd"
+
+
+def test_a_pack_that_changes_under_the_question_is_not_activated(store: Path, tmp_path: Path) -> None:
+    pack = tmp_path / "true"
+    assert run(store, "pack", "new", "true", "--dir", str(pack)).status == 0
+    assert run(store, "pack", "add", str(pack), "--link").status == 0
+    terminal = Terminal(store, "activate", "true")
+    terminal.wait_for("[y/N]")
+    manifest = (pack / "pack.yaml").read_text()
+    (pack / "pack.yaml").write_text(manifest.replace("title:", "description: Not what was shown\ntitle:"))
+    terminal.type("y\n")
+    assert terminal.end() == 2
+    assert "pack true has changed since it was shown" in terminal.shown
+    assert run(store, "exec", "true", "version", "--json").document()["code"] == "pack_not_activated"

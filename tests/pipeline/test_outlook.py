@@ -118,6 +118,14 @@ def test_explain_stops_where_there_is_nothing_to_look_at(call: Call, expected: l
     assert gates(world(), call) == expected
 
 
+def test_explain_words_every_hint_for_the_sessions_actor() -> None:
+    owners, agents = (explain(world(actor=actor).ports, called("pay")).gates for actor in (None, "agent:claude"))
+    hints = [gate.denial.hint for gate in owners if gate.denial is not None]
+    assert hints == ['once it is agreed, send "confirm": true in args', "hcpx connect ledger"]
+    asked = [hints[0], "ask the store's owner to run: hcpx connect ledger"]
+    assert [gate.denial.hint for gate in agents if gate.denial is not None] == asked
+
+
 def test_explain_stops_at_a_missing_project() -> None:
     assert gates(world(project=None), called("note")) == [(1, None), (2, "project_required")]
 

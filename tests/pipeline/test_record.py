@@ -10,6 +10,7 @@ import pytest
 from hcpx.ports import AuditUnavailable, StoreUnavailable
 from hcpx.vocabulary.denial import ApprovalTicket, Cause
 from hcpx.vocabulary.invocation import Enforced, Ran
+from hcpx.vocabulary.pack import Wrap
 from hcpx.vocabulary.policy import PolicyRow
 from tests.doubles import PROJECT, World, wrap_pack
 
@@ -144,13 +145,27 @@ def test_a_bug_in_an_adapter_becomes_an_internal_error_with_an_id(error: Excepti
     assert (here.last.kind, here.last.outcome, here.last.code) == ("outcome", "unknown", "internal")
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_an_end_of_the_embedding_program_passes_through_and_is_recorded(end: BaseException) -> None:
+    here = world()
+    here.adapter.answer = end
+    with pytest.raises(type(end)):
+        here.call("pay", {"amount": 5, "confirm": True})
+    assert (here.last.kind, here.last.outcome, here.last.code) == ("outcome", "unknown", "internal")
+
+
 @pytest.mark.parametrize(
     ("port", "step"),
-    [("packs", 1), ("grants", 4), ("hub", 5)],
+    [("sessions", 2), ("packs", 1), ("directories", 2), ("grants", 3), ("approvals", 4), ("journal", 5), ("hub", 5)],
     ids=str,
 )
 def test_a_bug_in_a_port_is_an_internal_error_and_nothing_runs(port: str, step: int) -> None:
-    here = world()
+    pack = wrap_pack(
+        {"pay": PolicyRow("write", confirm=True, approvals=int(port == "approvals"), binding="user")},
+        wrap=Wrap("bin/x", workspace="project"),
+    )
+    here = World(pack, project=PROJECT)
+    here.hub.bindings["user:ada", "ledger", "user"] = "tok-1234567"
 
     class Broken:
         def __getattr__(self, name: str) -> Any:
@@ -158,6 +173,7 @@ def test_a_bug_in_a_port_is_an_internal_error_and_nothing_runs(port: str, step: 
 
     here.ports = msgspec.structs.replace(here.ports, **{port: Broken()})
     result = here.call("pay", {"amount": 5, "confirm": True})
+    assert all(directory.closed == 1 for directory in here.directories.opened)
     assert (result.ok, result.code, result.step) == (False, "internal", step)
     assert not here.ran
 
@@ -218,3 +234,12 @@ def test_a_hint_of_a_failed_run_addresses_the_owner_for_an_agent() -> None:
     here = world(actor="agent:claude")
     here.adapter.answer = Ran(code="exit", error="exit 1", exit_code=1, hint="hcpx doctor")
     assert here.call("see").hint == "ask the store's owner to run: hcpx doctor"
+
+
+def test_what_a_payload_that_is_no_envelope_named_is_echoed_and_audited() -> None:
+    here = world()
+    result = here.call("see", request_id="r-1", surprise=1)
+    named = ("ledger", "see", "r-1")
+    assert (result.pack_id, result.verb_key, result.request_id) == named
+    record = here.last.attribution
+    assert (record.pack_id, record.verb_key, record.request_id) == named

@@ -148,6 +148,22 @@ def test_doctor_names_no_path_of_the_host(house: House) -> None:
     assert str(house.folder) not in repr(found)
 
 
+def test_doctor_asks_the_owner_for_a_fix_where_an_agent_looks(house: House) -> None:
+    house.owner.configure("sandbox", "native-local")
+    token, _ = house.owner.new_session(actor="agent:claude")
+    fixes = {one["name"]: one.get("fix") for one in house.asked("hcp.doctor", token=token)["checks"]}
+    assert fixes["sandbox"] == "ask the store's owner to run: hcpx config set sandbox sandbox"
+
+
+def test_doctor_tells_a_session_nothing_of_another_tenants_calls_and_secrets(house: House) -> None:
+    token, _ = house.owner.new_session(principal="user:eve", tenant="other")
+    before = house.asked("hcp.doctor", token=token)["checks"]
+    house.installed()
+    house.owner.bindings.connect("tool", "secret-of-somebody-else")
+    assert house.call("see").ok
+    assert house.asked("hcp.doctor", token=token)["checks"] == before
+
+
 LINES = [
     ("hcp.activate", {"pack": "tool"}, "hcpx activate tool"),
     ("hcp.deactivate", {"pack": "tool"}, "hcpx deactivate tool"),

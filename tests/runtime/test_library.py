@@ -59,6 +59,15 @@ def test_a_wrong_python_type_in_the_positional_form_is_a_type_error(hcp: Hcp) ->
         hcp.exec("tool", "see", ["a"])  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.parametrize("beside", [{"args": {}}, {"request_id": "r"}, {"idempotency_key": "k"}], ids=str)
+def test_what_stands_beside_an_envelope_is_never_ignored(hcp: Hcp, beside: dict[str, Any]) -> None:
+    envelope = {"pack_id": "tool", "verb_key": "set", "args": {"confirm": True}}
+    with pytest.raises(TypeError, match="in the envelope"):
+        hcp.exec(envelope, **beside)
+    with pytest.raises(TypeError, match="in the envelope"):
+        asyncio.run(hcp.aexec(envelope, **beside))
+
+
 def test_request_id_and_idempotency_key_go_into_the_envelope(hcp: Hcp) -> None:
     first = hcp.exec("tool", "set", {"confirm": True}, request_id="r-1", idempotency_key="k-1")
     again = hcp.exec("tool", "set", {"confirm": True}, request_id="r-2", idempotency_key="k-1")
@@ -180,3 +189,22 @@ def test_importing_hcpx_loads_nothing_of_it() -> None:
     code = "import sys, hcpx; print([m for m in sys.modules if m.startswith('hcpx.')], hcpx.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("[]")
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("closed"), StoreUnavailable("another store")], ids=repr)
+@pytest.mark.parametrize("mode", ["sandbox", "native-local"])
+def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice(
+    house: House, mode: str, error: Exception
+) -> None:
+    house.owner.configure("sandbox", mode)
+    house.installed()
+
+    def gone(_stream: str, _data: bytes) -> None:
+        raise error
+
+    with Hcp.open(home=str(house.home)) as hcp:
+        keyed = {"args": {"confirm": True}, "idempotency_key": "k"}
+        first = hcp.exec("tool", "set", **keyed, on_output=gone)
+        assert (first.code, hcp.exec("tool", "set", **keyed).code) == ("internal", "outcome_unknown")
+    entry = house.runtime.view(None).call(first.audit_id)
+    assert (entry["decision"], entry["outcome"], entry["code"]) == ("allowed", "unknown", "internal")

@@ -10,6 +10,7 @@ import pytest
 from hcpx.store.errors import NotFound, Refused
 from hcpx.vocabulary.capability import Grant
 from hcpx.vocabulary.denial import Denial
+from hcpx.vocabulary.policy import Overlay
 from tests.runtime.conftest import House, manifest
 
 
@@ -33,6 +34,17 @@ def test_a_linked_pack_that_changed_is_refused_until_it_is_activated_again(house
     house.owner.packs.activate("tool")
     assert house.call("see").ok
     assert house.owner.packs.asked("tool") == ()
+
+
+def test_only_what_was_seen_is_activated(house: House) -> None:
+    house.installed(link=True)
+    seen = house.owner.packs.show("tool").digest
+    edited(house, policy=manifest("tool")["policy"] | {"set": {"operation": "write", "confirm": False}})
+    with pytest.raises(Refused, match="changed since it was shown"):
+        house.owner.packs.activate("tool", seen=seen)
+    assert house.call("set").code == "pack_changed"
+    house.owner.packs.activate("tool", seen=house.owner.packs.show("tool").digest)
+    assert house.call("set").ok
 
 
 def test_reordered_keys_are_no_change_and_a_changed_program_is_one(house: House) -> None:
@@ -130,6 +142,14 @@ def test_a_secret_that_is_connected_reaches_the_child_and_nobody_else(house: Hou
     assert house.call("send", {"confirm": True}).code == "binding_missing"
     with pytest.raises(NotFound):
         house.owner.bindings.disconnect("tool")
+
+
+@pytest.mark.parametrize("name", ["ada", "*", "user:", "user:a b", ""], ids=repr)
+def test_a_credential_is_kept_for_a_principal_and_nobody_else(house: House, name: str) -> None:
+    house.installed()
+    with pytest.raises(Refused, match="principal id"):
+        house.owner.bindings.connect("tool", "tok-1234567", principal=name)
+    assert house.owner.bindings.list() == []
 
 
 def test_connecting_asks_for_the_family_where_there_is_a_choice(house: House) -> None:
@@ -239,3 +259,13 @@ def test_shipped_packs_are_added_by_name(house: House) -> None:
     added = house.owner.packs.add("ledger")
     assert added.pack.id == "ledger"
     assert house.owner.packs.add("no-such-pack").denial.code == "not_found"
+
+
+def test_schemas_laid_over_each_other_keep_their_own_references(house: House) -> None:
+    house.installed()
+    short = {"properties": {"what": {"$ref": "#/$defs/short"}}, "$defs": {"short": {"maxLength": 3}}}
+    house.owner.tighten("tool", "see", Overlay(args_schema=json.dumps(short)))
+    house.owner.tighten("tool", "see", Overlay(args_schema='{"required": ["what"]}'))
+    assert house.call("see", {"what": "abc"}).ok
+    assert house.call("see", {"what": "abcd"}).error == "invalid args: /what: must have at most 3 characters"
+    assert house.call("see").error == "invalid args: /what: missing"

@@ -71,3 +71,14 @@ def _everything() -> Any:
     from hcpx.audit.views import Filter
 
     return Filter(limit=None)
+
+
+@pytest.mark.parametrize("mode", ["sandbox", "native-local"])
+def test_a_runtime_that_was_closed_leaves_nothing_of_its_calls_behind(house: House, tmp_path: Path, mode: str) -> None:
+    house.owner.configure("sandbox", mode)
+    house.installed(wrap={"bin": "bin/probe", "workspace": {"mode": "ephemeral"}})
+    runtime = Runtime.open(home=str(house.home))
+    assert runtime.execute({"pack_id": "tool", "verb_key": "see"}, token=None, face="api").ok
+    runtime.close()
+    rooms = {"ephemeral", "sandbox", "calls", "landlock", "running", "sandbox-proof.json"}
+    assert {path.name for path in (house.home / "state").rglob("*")} <= rooms

@@ -171,3 +171,36 @@ def test_many_runs_leave_nothing_behind(bench: Bench) -> None:
     for _ in range(RUNS):
         one()
     assert left() == before
+
+
+@pytest.mark.parametrize("error", [OSError(5, "gone"), BrokenPipeError(), ValueError("closed")], ids=repr)
+def test_trouble_after_the_program_was_let_go_never_says_that_nothing_was_started(
+    bench: Bench, error: Exception
+) -> None:
+    def show(_stream: str, _data: bytes) -> None:
+        raise error
+
+    word = f"317.{os.getpid()}"
+    with pytest.raises(type(error)):
+        bench.backend.run(bench.shell(f"echo made >kept; echo shown; sleep {word}", on_output=show))
+    assert pathlib.Path(bench.workspace, "kept").read_text() == "made\n"
+    assert processes(word) == []
+
+
+def test_without_descriptors_the_answer_is_that_nothing_was_started(bench: Bench) -> None:
+    job = bench.shell("echo made >kept")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    taken: list[int] = []
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            while True:
+                taken.append(os.dup(0))
+        os.close(taken.pop())  # one is enough for a look at the program, and too few for a socket pair
+        told = bench.backend.run(job)
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert told == NotStarted("sandbox_unavailable", "Too many open files")
+    assert os.listdir(bench.workspace) == []

@@ -193,6 +193,26 @@ def test_05_runs_that_ended_and_records_of_another_boot_or_cut_off_count_for_not
     sleeper.wait()
 
 
+def test_a_record_that_is_swept_before_it_is_locked_is_made_anew(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = fcntl.flock
+    found: list[Swept] = []
+
+    def late(file: int, how: int) -> None:
+        if not found:
+            monkeypatch.undo()
+            found.append(sweep(state))
+        lock(file, how)
+
+    monkeypatch.setattr("hcpx.sandbox.journal.fcntl.flock", late)
+    journal = Journal(state)
+    run = journal.begin(stdin=0)
+    assert len(os.listdir(os.path.join(state, "running"))) == 1
+    assert sweep(state) == Swept()
+    assert len(os.listdir(os.path.join(state, "running"))) == 1
+    journal.done(run)
+    journal.close()
+
+
 def test_a_record_that_two_sweep_is_swept_once(state: str) -> None:
     _crashed(state, "journal.begin(stdin=0)")
     path = next(pathlib.Path(state, "running").iterdir())

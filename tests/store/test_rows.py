@@ -64,7 +64,7 @@ def test_overlays_only_grow_stricter(world: World) -> None:
         approvals=2,
         deny=True,
         limits={"timeout_s": 30, "memory_mb": 64, "processes": 1},
-        args_schema='{"allOf":[{"a":1},{"b":2}]}',
+        args_schema=('{"a":1}', '{"b":2}'),
     )
     assert world.overlays.find(TENANT, "ledger", "transfer") == both
     assert world.overlays.list(TENANT) == [("ledger", "transfer", both)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from hcpx.ports import Credential
@@ -85,6 +86,29 @@ def test_a_session_is_dead_while_its_principal_or_actor_is_disabled(world: World
     assert world.live.live(Credential(token)) is None
     world.principals.enable(TENANT, switched_off)
     assert world.live.live(Credential(token)) is not None
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "disabled"])
+def test_a_session_that_ends_is_dead_when_it_is_asked_for_again(world: World, end: str) -> None:
+    token, row = world.sessions.new(NewSession(TENANT, ADA, expires_at=world.clock.at + 60))
+    session = world.live.live(Credential(token))
+    assert session is not None
+    assert world.live.again(session) == session
+    if end == "revoked":
+        world.sessions.revoke(row.id)
+    elif end == "expired":
+        world.clock.turn(60)
+    else:
+        world.principals.disable(TENANT, ADA)
+    assert world.live.again(session) is None
+
+
+def test_the_owners_session_asked_for_again_keeps_its_project_and_sees_changes(world: World, tmp_path: Path) -> None:
+    world.projects.add(TENANT, "here", str(tmp_path))
+    session = world.live.live(Credential(None, str(tmp_path)))
+    assert session is not None
+    world.sessions.activate(session.id, "ledger", "sha256:1")
+    assert world.live.again(session) == msgspec.structs.replace(session, activations={"ledger": "sha256:1"})
 
 
 def test_the_owner_is_dead_too_while_disabled(world: World) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcpx.vocabulary.denial import CATALOGUE, ApprovalTicket, Cause, Denial, deny, for_actor, shell_quoted
+from hcpx.vocabulary.denial import CATALOGUE, ApprovalTicket, Cause, Denial, denial_for, deny, hint_for, shell_quoted
 
 # code, steps, CLI exit, what fills the text, the text, the hint
 ROWS: list[tuple[str, tuple[int, ...], int | None, dict[str, str], str, str | None]] = [
@@ -158,9 +159,14 @@ def test_a_hint_is_always_one_line_of_one_command(value: str) -> None:
 
 
 def test_an_actor_is_sent_to_the_owner_for_commands_and_only_for_those() -> None:
-    assert for_actor("hcpx allow git") == "ask the store's owner to run: hcpx allow git"
-    assert for_actor("try again when a running call has ended") == "try again when a running call has ended"
-    assert for_actor(None) is None
+    asked = "ask the store's owner to run: hcpx allow git"
+    assert hint_for("agent:claude", "hcpx allow git") == asked
+    assert hint_for(None, "hcpx allow git") == "hcpx allow git"
+    assert hint_for("agent:claude", "try again when a running call has ended").startswith("try again")
+    assert hint_for("agent:claude", None) is None
+    denial = deny("not_allowlisted", bin="git")
+    assert denial_for("agent:claude", denial) == msgspec.structs.replace(denial, hint=asked)
+    assert denial_for(None, denial) == denial
 
 
 def test_a_denial_carries_its_approval_and_its_cause() -> None:

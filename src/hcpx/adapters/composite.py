@@ -85,14 +85,14 @@ class Composite:
         started = False
         for step in invocation.command.steps:
             if deadline.passed():
-                return _stopped(deadline)
+                return _ended(_over(deadline), started=started)
             args = _args(invocation, step, results)
             if isinstance(args, Missing):
                 return _ended(_failed(step.name, args.why), started=started)
             result = self._gate.execute(_call(invocation, step, args, deadline.cancel))
             started = started or _was_started(result)
             if not result.ok:
-                return _stopped(deadline) if deadline.passed() else _ended(_caused(step, result), started=started)
+                return _ended(_over(deadline) if deadline.passed() else _caused(step, result), started=started)
             results[step.name] = None if result.result is msgspec.UNSET else result.result
         return _output(invocation, results)
 
@@ -168,6 +168,5 @@ def _was_started(result: Result) -> bool:
     return result.ok or (result.step in (6, 7) and result.code not in _UNSTARTED)
 
 
-def _stopped(deadline: Deadline) -> Ran:
-    denial = deny("timeout", seconds=deadline.seconds_text) if deadline.expired else deny("cancelled")
-    return Ran(code=denial.code, error=denial.error)
+def _over(deadline: Deadline) -> Denial:
+    return deny("timeout", seconds=deadline.seconds_text) if deadline.expired else deny("cancelled")

@@ -69,8 +69,15 @@ def _length(lead: int) -> int:
     return 4 if 0xF0 <= lead <= 0xF4 else 1
 
 
+class ViewerFailed(Exception):
+    """Whoever was shown the output failed; never taken for trouble of the store's or of the machine's."""
+
+
 class Live:
-    """Passes output on while the program runs: redacted, and of each stream only the first `cap` bytes."""
+    """Passes output on while the program runs: redacted, and of each stream only the first `cap` bytes.
+
+    Raises `ViewerFailed` where `show` raises anything.
+    """
 
     def __init__(self, show: OnOutput, redactor: Redactor, cap: int) -> None:
         self._show = show
@@ -92,4 +99,7 @@ class Live:
         part = data[: room[0]]
         room[0] -= len(part)
         if part:
-            self._show(name, part)
+            try:
+                self._show(name, part)
+            except Exception as trouble:
+                raise ViewerFailed from trouble

@@ -51,7 +51,7 @@ def installed(corpus: Corpus, chapter: Chapter, folder: str) -> str:
         for pack_id, manifest in chapter.packs.items():
             _install(parts, corpus, os.path.join(folder, "packs", pack_id), tenant, dict(manifest))
     finally:
-        parts.database.close()
+        parts.close()
     return home
 
 
@@ -76,7 +76,7 @@ def isolates(home: str) -> bool:
         mode = parts.sandbox_mode
         facts = sandbox_facts(mode, parts.state)
     finally:
-        parts.database.close()
+        parts.close()
     return mode == "sandbox" and all(fact.ok for fact in facts if fact.name == "sandbox")
 
 
@@ -178,7 +178,7 @@ class World:
 
     def close(self) -> None:
         """Close the store."""
-        self.parts.database.close()
+        self.parts.close()
 
 
 def _grant(fields: Mapping[str, Any]) -> Grant:

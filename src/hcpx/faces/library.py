@@ -59,10 +59,10 @@ class Hcp:
 
         Positional form: pack, command, args. A single argument is the envelope: a mapping, text or bytes.
         `on_output` gets ("stdout" | "stderr", bytes) while the program runs; `cancel.cancel()` from another
-        thread ends the call. Raises TypeError only for a wrong Python type in the positional form (Spec 01
-        section 4).
+        thread ends the call. Raises TypeError only for a wrong Python type in the positional form, and for args or
+        keys beside an envelope, which holds its own (Spec 01 section 4).
         """
-        payload = pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
+        payload = _payload(pack_id, verb_key, args, request_id, idempotency_key)
         return self._runtime.execute(
             payload,
             token=self._token,
@@ -85,7 +85,7 @@ class Hcp:
         import asyncio
 
         cancel = Cancel()
-        payload = pack_id if verb_key is None else _envelope(pack_id, verb_key, args, request_id, idempotency_key)
+        payload = _payload(pack_id, verb_key, args, request_id, idempotency_key)
         running = asyncio.ensure_future(asyncio.to_thread(self.exec, payload, cancel=cancel, on_output=on_output))
         try:
             return await asyncio.shield(running)
@@ -126,9 +126,14 @@ class Hcp:
         self.close()
 
 
-def _envelope(
-    pack_id: object, verb_key: object, args: object, request_id: str | None, idempotency_key: str | None
-) -> dict[str, object]:
+def _payload(
+    pack_id: Payload, verb_key: object, args: object, request_id: str | None, idempotency_key: str | None
+) -> Payload:
+    if verb_key is None:
+        if (args, request_id, idempotency_key) != (None, None, None):
+            # A key that went unheard would let a write happen twice.
+            raise TypeError("args, request_id and idempotency_key stand in the envelope, or beside a pack and a verb")
+        return pack_id
     if not isinstance(pack_id, str) or not isinstance(verb_key, str):
         raise TypeError("exec takes a pack and a verb as text, or one envelope")
     if args is not None and not isinstance(args, Mapping):

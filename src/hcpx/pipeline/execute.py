@@ -35,6 +35,10 @@ def execute(ports: Ports, call: Call) -> Result:
         return step7_record.denied(ports, trail, deny("audit_unavailable"))
     except Exception as bug:  # noqa: BLE001 -- the one outermost guard: every surprise becomes the same safe answer
         return step7_record.broken(ports, trail, bug)
+    except BaseException as end:
+        # Ctrl-C in a program that embeds us is that program's to answer; what it cut short is recorded first.
+        step7_record.broken(ports, trail, end)
+        raise
     finally:
         trail.close()
 
@@ -58,11 +62,12 @@ def _walk(ports: Ports, call: Call, trail: Trail) -> Result:
     authenticated = step2_authenticate.admit(ports, resolved)
     if isinstance(authenticated, Denial):
         return step7_record.denied(ports, trail, authenticated)
-    trail.directory = authenticated.directory
+    trail.authenticated = authenticated
 
     permitted = step3_authorize.authorize(ports, authenticated)
     if isinstance(permitted, Denial):
         return step7_record.denied(ports, trail, permitted)
+    trail.permitted = permitted
 
     confirmed = step4_confirm.confirm(ports, permitted)
     if isinstance(confirmed, Denial):

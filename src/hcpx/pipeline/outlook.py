@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hcpx.ports import Call, Credential, Ports
-from hcpx.vocabulary.denial import Denial, deny
+from hcpx.vocabulary.denial import Denial, denial_for, deny
 from hcpx.vocabulary.envelope import BadEnvelope, Envelope
 from hcpx.vocabulary.invocation import Enforced, Target
 from hcpx.vocabulary.principal import Session
@@ -62,6 +62,16 @@ def explain(ports: Ports, call: Call) -> Explanation:
     session = step2_authenticate.identify(ports, call)
     if isinstance(session, Denial):
         return Explanation((Gate(2, "authenticate", session),))
+    found = _looked_through(ports, call, session)
+    gates = tuple(_addressed(gate, session.actor) for gate in found.gates)
+    return msgspec.structs.replace(found, gates=gates)
+
+
+def _addressed(gate: Gate, actor: str | None) -> Gate:
+    return gate if gate.denial is None else Gate(gate.step, gate.name, denial_for(actor, gate.denial))
+
+
+def _looked_through(ports: Ports, call: Call, session: Session) -> Explanation:
     envelope = step1_resolve.read(call)
     if isinstance(envelope, BadEnvelope):
         return Explanation((Gate(1, "resolve", envelope.denial),))

@@ -22,7 +22,7 @@ def intent_record(ports: Ports, trail: Trail, confirmed: Confirmed) -> AuditReco
     return AuditRecord(
         audit_id=trail.audit_id,
         kind="intent",
-        attribution=attribution(ports, trail, envelope.pack_id, envelope.verb_key),
+        attribution=attribution(ports, trail),
         args_digest=ports.seal.digest(encode(envelope.args)),
         argv_digest=_argv_digest(ports, confirmed),
         approval_ids=confirmed.approval_ids,
@@ -45,12 +45,10 @@ def replayed_record(ports: Ports, trail: Trail, first: Result, spent: float) -> 
 
 def _unstarted(ports: Ports, trail: Trail, bad: BadEnvelope | None, spent: float) -> AuditRecord:
     envelope = trail.envelope
-    named = envelope if envelope is not None else bad
-    pack_id, verb_key = (named.pack_id, named.verb_key) if named is not None else (None, None)
     return AuditRecord(
         audit_id=trail.audit_id,
         kind="outcome" if trail.durable else "entry",
-        attribution=attribution(ports, trail, pack_id, verb_key),
+        attribution=attribution(ports, trail, bad),
         args_digest=ports.seal.digest(encode(envelope.args)) if envelope is not None else None,
         duration_ms=spent,
         parent=trail.call.parent,
@@ -65,7 +63,7 @@ def ended_record(
     return AuditRecord(
         audit_id=trail.audit_id,
         kind="outcome" if trail.durable else "entry",
-        attribution=attribution(ports, trail, envelope.pack_id, envelope.verb_key),
+        attribution=attribution(ports, trail),
         decision=_decision(trail),
         outcome="unknown" if unknown else _outcome(ran),
         code=ran.code,

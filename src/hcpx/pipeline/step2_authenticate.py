@@ -11,7 +11,8 @@ from .stages import Authenticated, Resolved
 
 def identify(ports: Ports, call: Call) -> Session | Denial:
     """Return the live session behind a call; a call without one learns nothing (Spec 01 section 3)."""
-    session = call.session if call.session is not None else ports.sessions.live(call.credential)
+    given = call.session
+    session = ports.sessions.live(call.credential) if given is None else ports.sessions.again(given)
     return session if session is not None else deny("unauthenticated")
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from hcpx.ports import AuditUnavailable, Ports, StoreUnavailable
-from hcpx.vocabulary.denial import Denial, deny, for_actor
+from hcpx.vocabulary.denial import Denial, deny, hint_for
 from hcpx.vocabulary.envelope import BadEnvelope
 from hcpx.vocabulary.invocation import Ran
 from hcpx.vocabulary.record import AuditRecord
@@ -29,7 +29,7 @@ def denied(ports: Ports, trail: Trail, denial: Denial, bad: BadEnvelope | None =
     lost = _settle(ports, trail, lambda: refused_record(ports, trail, denial, bad, spent), started=False)
     warnings = denial.warnings + lost
     actor = trail.session.actor if trail.session is not None else None
-    hint = for_actor(denial.hint) if actor is not None else denial.hint
+    hint = hint_for(actor, denial.hint)
     return Result(
         ok=False,
         pack_id=named.pack_id if named is not None else None,
@@ -53,7 +53,7 @@ def unread(ports: Ports, trail: Trail, bad: BadEnvelope) -> Result:
     return denied(ports, trail, bad.denial, bad)
 
 
-def broken(ports: Ports, trail: Trail, bug: Exception) -> Result:
+def broken(ports: Ports, trail: Trail, bug: BaseException) -> Result:
     """End a call that met a bug: the trace goes to the log under an id, never to the caller."""
     trouble_id = ports.clock.new_id("e")
     ports.log.trouble(trouble_id, bug)
@@ -104,7 +104,7 @@ def _answer(
 def _result(trail: Trail, confirmed: Confirmed, ran: Ran, denial: Denial | None, spent: float) -> Result:
     envelope, session = confirmed.resolved.envelope, confirmed.resolved.target.session
     failed = ran.code is not None
-    hint = for_actor(ran.hint) if session.actor is not None else ran.hint
+    hint = hint_for(session.actor, ran.hint)
     return Result(
         ok=not failed,
         pack_id=envelope.pack_id,
@@ -173,12 +173,11 @@ def _warned(result: Result, more: tuple[str, ...]) -> Result:
 
 
 def _reached(trail: Trail) -> int:
-    """Return the step that the call was in: the one behind the last evidence."""
-    if trail.bound is not None:
-        return 6
-    if trail.confirmed is not None:
-        return 5
-    return 1 if trail.resolved is None else 4
+    """Return the step that the call was in: the one behind the last evidence; a session is asked for first."""
+    if trail.session is None:
+        return 2
+    evidence = (trail.resolved, trail.authenticated, trail.permitted, trail.confirmed, trail.bound)
+    return next((step for step, found in enumerate(evidence, 1) if found is None), 6)
 
 
 def _spent(ports: Ports, trail: Trail) -> float:

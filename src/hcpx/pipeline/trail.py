@@ -6,15 +6,12 @@ from functools import lru_cache
 from time import gmtime
 
 from hcpx.ports import Call, Ports
-from hcpx.vocabulary.envelope import Envelope
-from hcpx.vocabulary.invocation import OpenDirectory
+from hcpx.vocabulary.envelope import BadEnvelope, Envelope
 from hcpx.vocabulary.json_text import encode
 from hcpx.vocabulary.principal import Session
-from hcpx.vocabulary.record import Attribution
+from hcpx.vocabulary.record import SYSTEM, Attribution
 
-from .stages import Bound, Confirmed, Intended, Resolved
-
-SYSTEM_TENANT = "@system"
+from .stages import Authenticated, Bound, Confirmed, Intended, Permitted, Resolved
 
 
 class Trail:
@@ -22,13 +19,14 @@ class Trail:
 
     __slots__ = (
         "audit_id",
+        "authenticated",
         "began",
         "bound",
         "call",
         "confirmed",
-        "directory",
         "envelope",
         "intended",
+        "permitted",
         "resolved",
         "session",
         "started_at",
@@ -42,7 +40,8 @@ class Trail:
         self.session: Session | None = None
         self.envelope: Envelope | None = None
         self.resolved: Resolved | None = None
-        self.directory: OpenDirectory | None = None
+        self.authenticated: Authenticated | None = None
+        self.permitted: Permitted | None = None
         self.confirmed: Confirmed | None = None
         self.intended: Intended | None = None
         self.bound: Bound | None = None
@@ -54,8 +53,8 @@ class Trail:
 
     def close(self) -> None:
         """Close the working directory."""
-        if self.directory is not None:
-            self.directory.close()
+        if self.authenticated is not None and self.authenticated.directory is not None:
+            self.authenticated.directory.close()
 
 
 def invoker(call: Call, session: Session | None) -> str:
@@ -63,24 +62,25 @@ def invoker(call: Call, session: Session | None) -> str:
     return "agent" if session is not None and session.actor is not None else call.face
 
 
-def attribution(ports: Ports, trail: Trail, pack_id: str | None, verb_key: str | None) -> Attribution:
-    """Make the attribution tuple from what is known so far (Spec 06 section 2)."""
+def attribution(ports: Ports, trail: Trail, bad: BadEnvelope | None = None) -> Attribution:
+    """Make the attribution tuple from what is known so far (Spec 06 section 2); `bad` is what was no envelope."""
     session, envelope, resolved, bound = trail.session, trail.envelope, trail.resolved, trail.bound
+    named = envelope if envelope is not None else bad
     return Attribution(
         at=timestamp(trail.started_at),
-        tenant=session.tenant if session is not None else SYSTEM_TENANT,
+        tenant=session.tenant if session is not None else SYSTEM,
         principal=session.principal if session is not None else None,
         actor=session.actor if session is not None else None,
         invoker=invoker(trail.call, session),
         session=session.id if session is not None else None,
         project=session.project.id if session is not None and session.project is not None else None,
-        pack_id=pack_id,
+        pack_id=named.pack_id if named is not None else None,
         pack_digest=resolved.target.pack.digest if resolved is not None else None,
-        verb_key=verb_key,
+        verb_key=named.verb_key if named is not None else None,
         operation=resolved.target.row.operation if resolved is not None else None,
         binding_family=_family(trail),
         credential_id=bound.binding.credential_id if bound is not None else None,
-        request_id=envelope.request_id if envelope is not None else None,
+        request_id=named.request_id if named is not None else None,
         envelope_digest=None if envelope is None else ports.seal.digest(_fingerprint(envelope)),
     )
 

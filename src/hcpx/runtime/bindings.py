@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hcpx.hub.connections import Connection, Connections
 from hcpx.store.errors import NotFound, Refused
+from hcpx.store.principals import checked_principal
 from hcpx.vocabulary.denial import Denial
 
 if TYPE_CHECKING:
@@ -68,4 +69,5 @@ class BindingDesk:
         return known[0]
 
     def _whose(self, principal: str | None) -> str:
-        return principal if principal is not None else self._owner.session.principal
+        """Return the principal, or raise `Refused`: what is no id could never be called for."""
+        return checked_principal(principal) if principal is not None else self._owner.session.principal

@@ -1,6 +1,7 @@
 """What `hcpx doctor` looks at: each check says what holds, and the one command that would mend it.
 
-No check names a host path or another tenant, since sessions without any grant may ask (Spec 02 section 5).
+No check names a host path or another tenant, nor counts what tenants have, since sessions without any grant may ask
+(Spec 02 section 5).
 """
 
 from __future__ import annotations
@@ -62,17 +63,14 @@ def _store(parts: Parts) -> Check:
 
 
 def _audit(parts: Parts) -> Check:
-    verdicts = verify_all(parts.chains, _RECENT)
-    records = sum(verdict.records for verdict in verdicts)
-    if any(verdict.broken is not None for verdict in verdicts):
+    if any(verdict.broken is not None for verdict in verify_all(parts.chains, _RECENT)):
         return Check("audit", ok=False, detail="a chain is broken", fix="hcpx audit verify")
-    return Check("audit", ok=True, detail=f"the newest {records} records hold; hcpx audit verify reads all")
+    return Check("audit", ok=True, detail="the newest records hold; hcpx audit verify reads all")
 
 
 def _outcomes(parts: Parts) -> Check:
-    unknown = AuditViews(parts.chains, parts.intents, parts.processes).unknown()
-    if unknown:
-        detail = f"of {len(unknown)} call(s) nobody knows how they ended"
+    if AuditViews(parts.chains, parts.intents, parts.processes).unknown():
+        detail = "of some calls nobody knows how they ended"
         return Check("outcomes", ok=False, detail=detail, fix="hcpx audit list --outcome unknown")
     return Check("outcomes", ok=True, detail="every call that began has ended or still runs")
 
@@ -88,7 +86,7 @@ def _vault(parts: Parts) -> Check:
     status = parts.vault.status()
     if status.problem is not None:
         return Check("vault", ok=False, detail="its key cannot be had", fix="hcpx vault status")
-    return Check("vault", ok=True, detail=f"{status.secrets} secret(s), encrypted")
+    return Check("vault", ok=True, detail="its key can be had; what it keeps is encrypted")
 
 
 def _search_path(parts: Parts) -> Check:

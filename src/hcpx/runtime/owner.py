@@ -115,7 +115,8 @@ class Owner:
         if verb_key not in pack.policy:
             near = nearest(verb_key, tuple(pack.policy))
             raise NotFound(f"no policy for {pack_id}.{verb_key}" + (f", did you mean {near}?" if near else ""))
-        _check_schema(overlay.args_schema)
+        for schema in overlay.schemas:
+            _check_schema(schema)
         row = self.packs.row(pack, verb_key)
         looser = [
             f"{name} is {getattr(row.limits, name):g} there already"

@@ -81,13 +81,18 @@ class PackDesk:
             return ()
         return diff.changes(None if before is None else self._parts.catalog.version(before), pack)
 
-    def activate(self, pack_id: str, session_id: str | None = None, *, follow: bool = False) -> Pack:
+    def activate(
+        self, pack_id: str, session_id: str | None = None, *, follow: bool = False, seen: str | None = None
+    ) -> Pack:
         """Pin the pack as it is now to the session; `follow` accepts changes of a linked one.
 
-        In the owner's own session the owner is granted the pack's commands, so that first use needs no ceremony.
-        Raises `NotFound`, and `Refused` where lint refuses what is there now.
+        `seen` is the digest that somebody agreed to: nothing else is pinned then. In the owner's own session the
+        owner is granted the pack's commands, so that first use needs no ceremony. Raises `NotFound`, and `Refused`
+        where lint refuses what is there now, or where that is not what was seen.
         """
         pack = self.show(pack_id)
+        if seen is not None and pack.digest != seen:
+            raise Refused(f"pack {pack_id} has changed since it was shown; nothing was activated, look at it again")
         if follow and not pack.linked:
             raise Refused("only a linked pack can be followed; link it: hcpx pack add --link PATH")
         bad = errors(self.findings(pack_id))

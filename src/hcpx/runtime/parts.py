@@ -105,6 +105,16 @@ class Parts:
             log=TroubleLog(trouble_path(settings)),
         )
         self.gate = PipelineGate(self.ports)
+        self._at_close: list[Callable[[], None]] = []
+
+    def close(self) -> None:
+        """Write what waits, give back what adapters keep ready, close the store. Raises `AuditUnavailable`."""
+        try:
+            self.journal.flush()
+        finally:
+            for close in self._at_close:
+                close()
+            self.database.close()
 
     @property
     def sandbox_mode(self) -> SandboxMode:
@@ -134,7 +144,7 @@ class Parts:
     def _wrap(self) -> Adapter:
         from hcpx.adapters.assembly import wrapped
 
-        return wrapped(
+        adapter = wrapped(
             state=self.state,
             mode=self.sandbox_mode,
             search_path=self.settings.path,
@@ -142,6 +152,8 @@ class Parts:
             allowed=self.allow_list.real_path,
             redaction=self.redaction,
         )
+        self._at_close.append(adapter.close)
+        return adapter
 
     def _composite(self) -> Adapter:
         from hcpx.adapters.composite import Composite

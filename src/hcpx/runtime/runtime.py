@@ -148,10 +148,7 @@ class Runtime:
 
     def close(self) -> None:
         """Close the store. Raises `AuditUnavailable` where what waits to be recorded cannot be."""
-        try:
-            self._parts.journal.flush()
-        finally:
-            self._parts.database.close()
+        self._parts.close()
 
     def _credential(self, token: str | None) -> Credential:
         return Credential(token, self.settings.cwd)

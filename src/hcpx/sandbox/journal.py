@@ -100,7 +100,8 @@ class Journal:
         """Take the file away where nothing runs."""
         with self._lock:
             if self._owner == os.getpid() and not self._open:
-                os.unlink(self._path)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._path)
                 os.close(self._file)
                 self._owner = 0
 
@@ -108,9 +109,7 @@ class Journal:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         pid = os.getpid()
         self._path = os.path.join(self._folder, f"{pid}-{os.urandom(8).hex()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._file = os.open(self._path, flags, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._file = _locked(self._path)
         self._owner = pid
         self._open.clear()
 
@@ -118,3 +117,14 @@ class Journal:
         text = _ENCODER.encode(line) + b"\n"
         if os.write(self._file, text) != len(text):
             raise OSError(f"{self._path}: no space for a record")
+
+
+def _locked(path: str) -> int:
+    """Make the file and lock it; where a janitor found it without its lock and took it away, make it anew."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    while True:
+        file = os.open(path, flags, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return file
+        os.close(file)

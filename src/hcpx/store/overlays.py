@@ -60,14 +60,9 @@ def stricter(one: Overlay, other: Overlay) -> Overlay:
         approvals=max(one.approvals, other.approvals),
         deny=one.deny or other.deny,
         limits=limits,
-        args_schema=_both(one.args_schema, other.args_schema),
+        # Side by side: within one document the references of each would lead astray.
+        args_schema=tuple(dict.fromkeys((*one.schemas, *other.schemas))) or None,
     )
-
-
-def _both(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None or one == other:
-        return other if one is None else one
-    return f'{{"allOf":[{one},{other}]}}'
 
 
 def _read(text: str, name: str) -> Overlay:

@@ -38,6 +38,7 @@ _SESSION_LIVE: Final = (
     " WHERE s.revoked_at IS NULL AND (s.actor IS NULL OR a.enabled = 1)"
 )
 SESSION_OF_TOKEN: Final = f"{_SESSION_LIVE} AND s.token_hash = ?"
+SESSION_OF_ID: Final = f"{_SESSION_LIVE} AND s.id = ?"
 SESSION_OF_OWNER: Final = f"{_SESSION_LIVE} AND s.kind = 'owner'"
 ACTIVATIONS: Final = "SELECT pack_id, digest FROM activations WHERE session = ? ORDER BY pack_id"
 _SESSION: Final = (

@@ -29,13 +29,25 @@ class LiveSessions:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._sessions: Cache[bytes | None, Session] = Cache(database)
+        self._sessions: Cache[bytes | str | None, Session] = Cache(database)
         self._projects: Cache[str, tuple[Project, ...]] = Cache(database)
 
     def live(self, credential: Credential) -> Session | None:
         """Return the session where it is live, else None; the owner's own takes its project from the cwd."""
-        key = None if credential.token is None else token_hash(credential.token)
         changes = self._database.changes()
+        session = self._current(None if credential.token is None else token_hash(credential.token), changes)
+        if session is None or credential.cwd is None or not session.owner:
+            return session
+        taken = session.project is not None or session.actor is not None
+        return session if taken else self._placed(session, credential.cwd, changes)
+
+    def again(self, session: Session) -> Session | None:
+        """Return the session as it is now where it still is live; the owner's own keeps the project that it had."""
+        now = self._current(session.id, self._database.changes())
+        return msgspec.structs.replace(now, project=session.project) if now is not None and now.owner else now
+
+    def _current(self, key: bytes | str | None, changes: int) -> Session | None:
+        """Return the live session of a token's hash, of an id or, with None, the owner's own."""
         held = self._sessions.at(changes)
         session = held.get(key)
         if session is None:
@@ -43,17 +55,14 @@ class LiveSessions:
             if session is None:
                 return None
             held[key] = session
-        if session.expires_at is not None and self._clock.now() >= session.expires_at:
-            return None
-        if session.owner and credential.cwd is not None and session.project is None and session.actor is None:
-            return self._placed(session, credential.cwd, changes)
-        return session
+        ended = session.expires_at is not None and self._clock.now() >= session.expires_at
+        return None if ended else session
 
-    def _read(self, key: bytes | None) -> Session | None:
+    def _read(self, key: bytes | str | None) -> Session | None:
         if key is None:
             row = self._database.one(queries.SESSION_OF_OWNER)
         else:
-            row = self._database.one(queries.SESSION_OF_TOKEN, (key,))
+            row = self._database.one(queries.SESSION_OF_ID if isinstance(key, str) else queries.SESSION_OF_TOKEN, (key,))
         if row is None:
             return None
         session_id, tenant, principal, actor, project, directory, scope, expires_at, kind = row

@@ -146,8 +146,14 @@ def shell_quoted(value: str) -> str:
     return "'" + visible.replace("'", "'\"'\"'") + "'"
 
 
-def for_actor(hint: str | None) -> str | None:
-    """Turn a hint into the one that a session with an actor gets: it asks the owner (Spec 07)."""
-    if hint is None or not hint.startswith("hcpx "):
+def hint_for(actor: str | None, hint: str | None) -> str | None:
+    """Return a hint as a session gets it: where that has an actor, a command asks the owner (Spec 07)."""
+    if actor is None or hint is None or not hint.startswith("hcpx "):
         return hint
     return f"ask the store's owner to run: {hint}"
+
+
+def denial_for(actor: str | None, denial: Denial) -> Denial:
+    """Return a denial as a session gets it: with its hint worded for the session's actor, if any."""
+    hint = hint_for(actor, denial.hint)
+    return denial if hint == denial.hint else msgspec.structs.replace(denial, hint=hint)

@@ -45,13 +45,21 @@ class PolicyRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Overlay(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an operator adds to a row for a tenant: never less than the pack asks for."""
+    """What an operator adds to a row for a tenant: never less than the pack asks for.
+
+    `args_schema` is one JSON Schema text, or several that must all be met.
+    """
 
     confirm: bool = False
     approvals: int = 0
     deny: bool = False
     limits: dict[str, float] = {}
-    args_schema: str | None = None
+    args_schema: str | tuple[str, ...] | None = None
+
+    @property
+    def schemas(self) -> tuple[str, ...]:
+        """Each schema that the args must meet."""
+        return (self.args_schema,) if isinstance(self.args_schema, str) else self.args_schema or ()
 
 
 def tightened(row: PolicyRow, overlay: Overlay | None) -> PolicyRow:
@@ -72,5 +80,5 @@ def tightened(row: PolicyRow, overlay: Overlay | None) -> PolicyRow:
         approvals=max(row.approvals, overlay.approvals),
         forbidden=row.forbidden or overlay.deny,
         limits=limits,
-        args_schema=(*row.args_schema, overlay.args_schema) if overlay.args_schema else row.args_schema,
+        args_schema=(*row.args_schema, *overlay.schemas),
     )

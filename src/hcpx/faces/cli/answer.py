@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hcpx.vocabulary.denial import Denial, deny, for_actor
+from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.json_text import encode, mended
 
 from .people import plain, print_table
@@ -42,11 +42,6 @@ class Stop(Exception):
 def stop(code: str, *, hint: str | None = None, step: int | None = None, **fields: str) -> Stop:
     """Return what ends a command with this code."""
     return Stop(deny(code, step=step, hint=hint, **fields))
-
-
-def asked_of_owner(denial: Denial, actor: str | None) -> Denial:
-    """Return the denial as a session gets it: where it has an actor, the hint asks the owner (Spec 07)."""
-    return denial if actor is None else msgspec.structs.replace(denial, hint=for_actor(denial.hint))
 
 
 def show(answer: Answer, *, as_json: bool) -> None:

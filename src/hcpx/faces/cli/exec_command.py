@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import signal
 import sys
 import time
@@ -67,6 +68,7 @@ def _answered(runtime: Runtime, line: ExecLine) -> int:
         return print_explanation(runtime.explain(payload, token=token), as_json=line.json)
     live = _Live(shown=not line.json and sys.stdout.isatty())
     result = _agreed(runtime, token, line, payload, live)
+    live.finish()
     if line.json:
         sys.stdout.buffer.write(result.to_json() + b"\n")
     else:
@@ -77,18 +79,32 @@ def _answered(runtime: Runtime, line: ExecLine) -> int:
 
 
 class _Live:
-    """Shows a program's output on the terminal while it runs."""
+    """Shows a program's output on the terminal while it runs; a character may come in pieces."""
 
     def __init__(self, *, shown: bool) -> None:
         self.shown = shown
-        self.wrote = False
+        self._decoders: dict[str, codecs.IncrementalDecoder] = {}
+
+    @property
+    def wrote(self) -> bool:
+        """Whether anything came."""
+        return bool(self._decoders)
 
     def __call__(self, stream: str, data: bytes) -> None:
+        if stream not in self._decoders:
+            self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("replace")
+        self._show(stream, self._decoders[stream].decode(data))
+
+    def finish(self) -> None:
+        """Show what is left of a character whose end never came."""
+        for stream, decoder in self._decoders.items():
+            self._show(stream, decoder.decode(b"", final=True))
+
+    def _show(self, stream: str, text: str) -> None:
         from .people import visible
 
-        self.wrote = True
         out = sys.stdout if stream == "stdout" else sys.stderr
-        out.write(visible(data.decode("utf-8", "replace")))
+        out.write(visible(text))
         out.flush()
 
 

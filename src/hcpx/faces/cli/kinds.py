@@ -14,9 +14,10 @@ from typing import Any
 import click
 
 from hcpx.runtime import Runtime, Settings, StoreMissing, read_settings
+from hcpx.vocabulary.denial import denial_for
 from hcpx.vocabulary.principal import Session
 
-from .answer import Answer, Stop, asked_of_owner, show, stop
+from .answer import Answer, Stop, show, stop
 
 Callback = Callable[..., Answer | None]
 
@@ -174,7 +175,7 @@ def for_session(session: Session) -> Generator[None]:
     try:
         yield
     except Stop as end:
-        raise Stop(asked_of_owner(end.denial, session.actor), end.details, end.text) from None
+        raise Stop(denial_for(session.actor, end.denial), end.details, end.text) from None
 
 
 def as_change(call: Callback, given: dict[str, Any], question: Question) -> Answer | None:

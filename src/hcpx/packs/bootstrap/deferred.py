@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, cast
 
-from hcpx.vocabulary.denial import for_actor, shell_quoted
+from hcpx.vocabulary.denial import hint_for, shell_quoted
 from hcpx.vocabulary.invocation import Invocation
 
 
 def deferred(call: Invocation) -> object:
     """Answer with the line that makes the change; an agent is told to ask the owner for it (Spec 07)."""
     hint = " ".join(["hcpx", *(word for word in LINES[call.command.verb_key](call) if word)])
-    return {"deferred_to_cli": True, "hint": for_actor(hint) if call.session.actor is not None else hint}
+    return {"deferred_to_cli": True, "hint": hint_for(call.session.actor, hint)}
 
 
 def text_arg(call: Invocation, name: str) -> str | None:

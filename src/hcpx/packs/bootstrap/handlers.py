@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from hcpx.vocabulary.denial import Denial, for_actor
+from hcpx.vocabulary.denial import Denial, hint_for
 from hcpx.vocabulary.invocation import Invocation
 from hcpx.vocabulary.pack import Pack
 from hcpx.vocabulary.policy import PolicyRow
@@ -77,7 +77,7 @@ def handlers(desk: Desk) -> dict[str, Handler]:
         "hcp.list": lambda call: _list(desk, call.session),
         "hcp.availability": lambda call: _availability(desk, call),
         "hcp.skill": lambda call: _skill(desk, call),
-        "hcp.doctor": lambda _: _doctor(desk),
+        "hcp.doctor": lambda call: _doctor(desk, call.session),
     }
     return reads | dict.fromkeys(LINES, deferred)
 
@@ -149,7 +149,7 @@ def _outlook(session: Session, pack_id: str, verb_key: str | None, denial: Denia
     found["available"] = denial is None
     if denial is not None:
         found |= {"code": denial.code, "error": denial.error}
-        hint = for_actor(denial.hint) if session.actor is not None else denial.hint
+        hint = hint_for(session.actor, denial.hint)
         if hint is not None:
             found["hint"] = hint
     return found
@@ -169,8 +169,8 @@ def _skill(desk: Desk, call: Invocation) -> object:
     return {"pack": pack_id, "name": name} | place | {"text": text}
 
 
-def _doctor(desk: Desk) -> object:
-    checks = desk.checks()
+def _doctor(desk: Desk, session: Session) -> object:
+    checks = [msgspec.structs.replace(one, fix=hint_for(session.actor, one.fix)) for one in desk.checks()]
     return {
         "ok": all(check.ok for check in checks),
         "checks": [msgspec.to_builtins(check) for check in checks],

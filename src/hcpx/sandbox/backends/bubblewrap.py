@@ -97,11 +97,17 @@ class Bubblewrap:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = cgroup.new_name()
-        gate = Gate()
-        run = group = outlet = None
         try:
             outlet = _outlet(job)
+        except ValueError as error:
+            return NotStarted("sandbox_unavailable", f"the network list: {error}")
+        return self._run(job, place, who, outlet)
+
+    def _run(self, job: Job, place: view.Place, who: Identity, outlet: Outlet | None) -> Ended | NotStarted:
+        name = cgroup.new_name()
+        run = group = gate = inside = None
+        try:
+            gate = Gate()
             if who.drop and place.private:
                 with self._making_over:
                     identity.make_over(job.directory.fd, who)
@@ -110,11 +116,12 @@ class Bubblewrap:
             with Inside(gate, group, Record(self._journal, run), job.cancel, outlet) as inside:
                 return self._confined(job, place, who, inside)
         except OSError as error:
+            if inside is not None and inside.has_begun:
+                raise
             return unavailable(error)
-        except ValueError as error:
-            return NotStarted("sandbox_unavailable", f"the network list: {error}")
         finally:
-            gate.close()
+            if gate is not None:
+                gate.close()
             if outlet is not None:
                 outlet.close()
             if group is not None:

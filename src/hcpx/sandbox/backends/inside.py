@@ -50,6 +50,11 @@ class Inside(spawn.Care):
         self._space: Namespace | None = None
         self._on_start: Callable[[], None] = lambda: None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the program was let go: from then on nobody may say that nothing was started."""
+        return self._is_open
+
     def status_writer(self) -> int:
         """Return the descriptor on which bubblewrap tells of itself; it is the caller's to close."""
         self._status, theirs = os.pipe2(os.O_CLOEXEC)

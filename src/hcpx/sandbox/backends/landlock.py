@@ -104,8 +104,11 @@ class Landlock:
         if trouble is not None:
             return trouble
         name = cgroup.new_name()
-        run = group = private = None
-        ours, theirs = socket.socketpair()
+        run = group = private = care = None
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            return unavailable(error)
         try:
             if who.drop and place.private:
                 with self._making_over:
@@ -117,6 +120,8 @@ class Landlock:
             care = _Care(ours, theirs, group, Record(self._journal, run), job.cancel)
             return self._confined(job, place, who, _Rooms(private, who, job), care)
         except OSError as error:
+            if care is not None and care.has_begun:
+                raise
             return unavailable(error)
         finally:
             ours.close()
@@ -259,6 +264,11 @@ class _Care(spawn.Care):
         self._cancel = cancel
         self._goes = False
         self._handle = -1
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the program was let go: from then on nobody may say that nothing was started."""
+        return self._goes
 
     @property
     def channel(self) -> int:

@@ -21,13 +21,14 @@ _ON = click.option("--on", "session_id", metavar="SESSION", help="A session's id
 def activate(desk: Desk, pack_id: str, session_id: str | None, *, follow: bool) -> Answer:
     """Pin a pack as it is now to a session: what it asks for, or what changed, is shown first."""
     packs = desk.owner.packs
+    seen = packs.show(pack_id).digest
     asked = packs.asked(pack_id, session_id)
     first = packs.activation(pack_id, session_id) is None
     if asked and not desk.question.as_json:
         head = "asks for" if first else "has changed since it was activated"
         sys.stderr.write(f"{pack_id} {head}:\n" + "".join(f"  {plain(one.text)}\n" for one in asked))
         desk.question.settle(f"Activate {pack_id}?")
-    pack = packs.activate(pack_id, session_id, follow=follow)
+    pack = packs.activate(pack_id, session_id, follow=follow, seen=seen)
     value = {
         "pack_id": pack.id,
         "version": pack.version,
