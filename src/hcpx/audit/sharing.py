@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
-from time import monotonic, sleep
+from time import monotonic
 from typing import Final, Generic, TypeVar
 
 PATIENCE_S: Final = 0.05
@@ -111,8 +111,11 @@ class Sharing(Generic[_One]):
 
         idle = 0
         rest = PATIENCE_S
+        bell = allocate_lock()
+        bell.acquire()
         while idle <= _LINGER:
-            sleep(rest)
+            # A wait that nothing ends early: unlike a sleep, it knows no clock that could be out of step.
+            bell.acquire(timeout=rest)
             with self._lock:
                 idle = 0 if self._waiting else idle + 1
                 self._attended = idle <= _LINGER

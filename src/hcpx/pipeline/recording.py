@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hcpx.ports import Ports
+from hcpx.vocabulary.binding import PUBLIC
 from hcpx.vocabulary.denial import Denial
 from hcpx.vocabulary.envelope import BadEnvelope
 from hcpx.vocabulary.invocation import Ran
@@ -100,12 +101,11 @@ def _outcome(ran: Ran) -> Outcome:
 
 
 def _hidden(ports: Ports, trail: Trail, secret: frozenset[str], args: dict[str, object]) -> object:
-    if not secret and (trail.bound is None or not trail.bound.binding.secrets):
+    binding = PUBLIC if trail.bound is None else trail.bound.binding
+    if not secret and not binding.secrets:
         return args
     masked = {name: ports.seal.digest(encode(value)) if name in secret else value for name, value in args.items()}
-    if trail.bound is None:
-        return masked
-    redactor = ports.redaction.of(trail.bound.binding)
+    redactor = ports.redaction.of(binding)
     return redactor.value(masked, lambda hidden: ports.seal.digest(hidden.encode("utf-8", "surrogatepass")))
 
 
