@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.commands import DATABASE, SEED_PACK
 from hcpx.audit.chain import beginning, body, link
-from hcpx.ports import ChainHead
+from hcpx.ports.rows import ChainHead
 from hcpx.store import queries
 from hcpx.store.chains import Chains
 from hcpx.store.database import Database

@@ -320,15 +320,6 @@ def test_a_workspace_that_cannot_be_made_is_a_refusal(world: World) -> None:
     )
 
 
-def test_a_mock_call_with_a_fixture_answers_with_it_and_starts_nothing(world: World) -> None:
-    world.program("touch ran")
-    for fixture in ({"ok": True, "n": 12345678901234567890}, None, [1], "text"):
-        invocation = world.invocation(mock=True, fixture=fixture, binding=Binding("mock"))
-        if fixture is not None:
-            assert world.adapter.run(invocation) == Ran(value=fixture, started=False)
-    assert not (world.pack_root / "ran").exists()
-
-
 def test_a_mock_call_without_a_fixture_is_refused_where_nothing_isolates_it(world: World) -> None:
     world.program("touch ran")
     assert not world.adapter.can_mock(world.target())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
@@ -76,7 +75,6 @@ class World:
         land: Land = "none",
         binding: Binding = PUBLIC,
         mock: bool = False,
-        fixture: object = None,
         directory: OpenDirectory | None = None,
         cancel: Cancel | None = None,
         on_output: OnOutput | None = None,
@@ -84,7 +82,7 @@ class World:
         request_id: str | None = "r-1",
     ) -> Invocation:
         """One permitted call."""
-        command = Command("item.show", mock=None if fixture is None else json.dumps(fixture))
+        command = Command("item.show")
         row = PolicyRow(operation="read", limits=limits or Limits(), land=land)
         pack = Pack(
             id="depot",

@@ -13,7 +13,7 @@ import pytest
 
 from hcpx.audit.chain import beginning, body, link, opening
 from hcpx.audit.verify import Break, Verdict, verify, verify_all
-from hcpx.ports import ChainedRecord, ChainHead
+from hcpx.ports.rows import ChainedRecord, ChainHead
 from hcpx.store.database import Database
 from tests.store.world import TENANT, World, again, attribution, record
 

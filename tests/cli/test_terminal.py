@@ -179,7 +179,9 @@ def test_output_is_shown_while_the_program_runs(store: Path, tmp_path: Path) -> 
     (folder / "bin").mkdir(parents=True)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    (folder / "bin" / "talk").write_text(f"#!/bin/sh\nprintf 'first\\033[2K \\303'\nread -r go <{fifo}\nprintf '\\251\\nlast \\303'\n")
+    (folder / "bin" / "talk").write_text(
+        f"#!/bin/sh\nprintf 'first\\033[2K \\303'\nread -r go <{fifo}\nprintf '\\251\\nlast \\303'\n"
+    )
     (folder / "bin" / "talk").chmod(0o755)
     (folder / "pack.yaml").write_text(
         "hcp: 1\nid: talk\nversion: 1.0.0\ntitle: Talk\nkind: wrap\nwrap: {bin: bin/talk, json_flag: null}\n"

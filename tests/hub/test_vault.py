@@ -22,7 +22,7 @@ from tests.hub.world import ADA, MemoryKeyring, World, secret_of, stored
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hcpx.ports import SecretRow
+    from hcpx.ports.rows import SecretRow
 
 
 def test_a_secret_comes_back_and_is_not_in_the_store(world: World) -> None:

@@ -13,7 +13,7 @@ from hcpx.packs.bootstrap.pack import bootstrap_pack
 from hcpx.packs.catalog import Catalog
 from hcpx.packs.install import Installer
 from hcpx.packs.shelf import Shelf
-from hcpx.ports import PackRow
+from hcpx.ports.rows import PackRow
 from hcpx.vocabulary.policy import Overlay
 
 if TYPE_CHECKING:

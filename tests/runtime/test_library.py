@@ -191,7 +191,9 @@ def test_importing_hcpx_loads_nothing_of_it() -> None:
     assert done.stdout.startswith("[]")
 
 
-@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("closed"), StoreUnavailable("another store")], ids=repr)
+@pytest.mark.parametrize(
+    "error", [BrokenPipeError(), ValueError("closed"), StoreUnavailable("another store")], ids=repr
+)
 @pytest.mark.parametrize("mode", ["sandbox", "native-local"])
 def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice(
     house: House, mode: str, error: Exception
@@ -203,8 +205,10 @@ def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice
         raise error
 
     with Hcp.open(home=str(house.home)) as hcp:
-        keyed = {"args": {"confirm": True}, "idempotency_key": "k"}
+        keyed: dict[str, Any] = {"args": {"confirm": True}, "idempotency_key": "k"}
         first = hcp.exec("tool", "set", **keyed, on_output=gone)
         assert (first.code, hcp.exec("tool", "set", **keyed).code) == ("internal", "outcome_unknown")
-    entry = house.runtime.view(None).call(first.audit_id)
+    view = house.runtime.view(None)
+    assert view is not None
+    entry = view.call(first.audit_id)
     assert (entry["decision"], entry["outcome"], entry["code"]) == ("allowed", "unknown", "internal")

@@ -80,5 +80,5 @@ def test_a_runtime_that_was_closed_leaves_nothing_of_its_calls_behind(house: Hou
     runtime = Runtime.open(home=str(house.home))
     assert runtime.execute({"pack_id": "tool", "verb_key": "see"}, token=None, face="api").ok
     runtime.close()
-    rooms = {"ephemeral", "sandbox", "calls", "landlock", "running", "sandbox-proof.json"}
+    rooms = {"workspaces", "ephemeral", "sandbox", "calls", "landlock", "running", "sandbox-proof.json"}
     assert {path.name for path in (house.home / "state").rglob("*")} <= rooms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import resource
@@ -193,7 +194,7 @@ def test_without_descriptors_the_answer_is_that_nothing_was_started(bench: Bench
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
     taken: list[int] = []
     try:
-        with pytest.raises(OSError, match="Too many open files"):
+        with contextlib.suppress(OSError):
             while True:
                 taken.append(os.dup(0))
         os.close(taken.pop())  # one is enough for a look at the program, and too few for a socket pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from hcpx.ports import PackRow, SecretRow
+from hcpx.ports.rows import PackRow, SecretRow
 from hcpx.store import signals
 from hcpx.store.errors import NotFound, Refused
 from hcpx.vocabulary.policy import Overlay

@@ -162,7 +162,8 @@ def test_an_actor_is_sent_to_the_owner_for_commands_and_only_for_those() -> None
     asked = "ask the store's owner to run: hcpx allow git"
     assert hint_for("agent:claude", "hcpx allow git") == asked
     assert hint_for(None, "hcpx allow git") == "hcpx allow git"
-    assert hint_for("agent:claude", "try again when a running call has ended").startswith("try again")
+    sentence = "try again when a running call has ended"
+    assert hint_for("agent:claude", sentence) == sentence
     assert hint_for("agent:claude", None) is None
     denial = deny("not_allowlisted", bin="git")
     assert denial_for("agent:claude", denial) == msgspec.structs.replace(denial, hint=asked)

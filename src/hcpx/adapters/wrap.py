@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -101,9 +100,7 @@ class Wrapped:
         return not isinstance(backend, Denial) and backend.can_mock()
 
     def run(self, invocation: Invocation) -> Ran | Denial:
-        """Run the program, or answer with a mock call's fixture; a Denial means that nothing was started."""
-        if invocation.mock and invocation.command.mock is not None:
-            return Ran(value=json.loads(invocation.command.mock), started=False)
+        """Run the program; a Denial means that nothing was started."""
         backend = self._choose(native_local=invocation.native_local)
         if isinstance(backend, Denial):
             return backend

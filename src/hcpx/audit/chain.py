@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from hcpx.ports import ChainedRecord, ChainHead
+from hcpx.ports.rows import ChainedRecord, ChainHead
 from hcpx.vocabulary.json_text import mended
 from hcpx.vocabulary.record import AuditRecord
 

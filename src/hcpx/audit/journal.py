@@ -7,19 +7,15 @@ from typing import Final
 
 import msgspec
 
-from hcpx.ports import (
+from hcpx.ports import AuditUnavailable, Clock, KeyUse, Replay, StoreUnavailable
+from hcpx.ports.rows import (
     ApprovalUses,
-    AuditUnavailable,
     ChainHead,
     ChainRows,
-    Clock,
     HeldKey,
     IntentRows,
     KeyRows,
-    KeyUse,
     OpenIntent,
-    Replay,
-    StoreUnavailable,
     StrangerRows,
     Transactions,
 )

@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from hcpx.ports import ChainedRecord, ChainHead, ChainReader, StoreUnavailable
+from hcpx.ports import StoreUnavailable
+from hcpx.ports.rows import ChainedRecord, ChainHead, ChainReader
 
 from .chain import beginning, follows, is_whole, opening
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from hcpx.ports import ChainedRecord, ChainReader, IntentRows
+from hcpx.ports.rows import ChainedRecord, ChainReader, IntentRows
 
 from .process import Processes
 

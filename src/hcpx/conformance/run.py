@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Literal, cast
@@ -105,15 +104,3 @@ def closing_line(found: Sequence[Outcome]) -> str:
     count = {verdict: sum(one.verdict == verdict for one in found) for verdict in ("passed", "failed", "skipped")}
     skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
     return f"{count['passed']} passed, {count['failed']} failed{skipped}"
-
-
-def corpus_folder() -> str | None:
-    """Return the folder of the corpus that comes with hcpx, or None."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (
-        os.path.join(here, "_conformance"),
-        os.path.join(os.path.dirname(os.path.dirname(here)), "conformance"),
-    ):
-        if os.path.isdir(folder):
-            return folder
-    return None

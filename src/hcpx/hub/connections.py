@@ -6,7 +6,7 @@ import os
 
 import msgspec
 
-from hcpx.ports import SecretRow
+from hcpx.ports.rows import SecretRow
 from hcpx.vocabulary.denial import Denial, deny
 
 from .minters.vault_secret import KIND, PastedSecret

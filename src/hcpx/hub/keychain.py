@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from hcpx.ports import SecretRows
+from hcpx.ports.rows import SecretRows
 
 from .key_file import KeyFile
 from .master_key import KeyPlace, MasterKey, VaultKeyMissing, VaultKeyProblem

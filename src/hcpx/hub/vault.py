@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from hcpx.ports import SecretRow, SecretRows
+from hcpx.ports.rows import SecretRow, SecretRows
 
 from .keychain import DIGESTS_FACT, KEY_FACT, Keychain
 from .master_key import MasterKey, VaultKeyMissing, VaultKeyProblem, fresh_key

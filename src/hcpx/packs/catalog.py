@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from hcpx.ports import OverlayRows, PackRow, PackRows
+from hcpx.ports.rows import OverlayRows, PackRow, PackRows
 from hcpx.vocabulary.finding import Finding
 from hcpx.vocabulary.pack import BOOTSTRAP, Pack
 from hcpx.vocabulary.policy import Overlay

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from hcpx.ports import Clock, PackRow, PackRows, StoreUnavailable
+from hcpx.ports import Clock, StoreUnavailable
+from hcpx.ports.rows import PackRow, PackRows
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.finding import MANIFEST, Finding, errors, in_order
 from hcpx.vocabulary.pack import Pack

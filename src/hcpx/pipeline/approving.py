@@ -13,7 +13,10 @@ from hcpx.vocabulary.invocation import Program
 from hcpx.vocabulary.json_text import canonical
 
 from .stages import Permitted, Resolved
+from .step3_authorize import covered
 from .trail import timestamp
+
+_RIGHT = "verb.approve"
 
 
 def approved(ports: Ports, permitted: Permitted, argv: tuple[str, ...], *, ask: bool) -> tuple[str, ...] | Denial:
@@ -44,20 +47,19 @@ def waiting_for(approval: Approval) -> Denial:
 
 def _standing(ports: Ports, resolved: Resolved, approval: Approval) -> set[str]:
     """Return who approved and still may: the right is checked again when the approval is used."""
-    session = resolved.target.session
+    session, pack_id = resolved.target.session, resolved.target.pack.id
+    command = (pack_id, resolved.target.command.verb_key)
     now = ports.clock.now()
+
+    def fits(schema: str) -> bool:
+        return meets(schema, resolved.envelope.args)
+
     return {
-        decision.principal
-        for decision in approval.decisions
-        if decision.verdict == "approve"
-        and decision.principal not in (session.principal, session.actor)
-        and any(
-            grant.names("verb.approve", resolved.target.pack.id, resolved.target.command.verb_key, now)
-            and (grant.args_schema is None or meets(grant.args_schema, resolved.envelope.args))
-            for grant in ports.grants.naming(
-                session.tenant, decision.principal, "verb.approve", resolved.target.pack.id
-            )
-        )
+        said.principal
+        for said in approval.decisions
+        if said.verdict == "approve"
+        and said.principal not in (session.principal, session.actor)
+        and covered(ports.grants.naming(session.tenant, said.principal, _RIGHT, pack_id), _RIGHT, command, now, fits)
     }
 
 

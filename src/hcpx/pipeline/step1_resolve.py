@@ -7,7 +7,7 @@ from hcpx.rendering.command import compile_command
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.envelope import BadEnvelope, Envelope, read_envelope
 from hcpx.vocabulary.invocation import Target
-from hcpx.vocabulary.pack import BOOTSTRAP, FOLLOW
+from hcpx.vocabulary.pack import inactive
 from hcpx.vocabulary.policy import tightened
 from hcpx.vocabulary.principal import Session
 
@@ -20,21 +20,14 @@ def read(call: Call) -> Envelope | BadEnvelope:
 
 
 def resolve(ports: Ports, call: Call, session: Session, envelope: Envelope) -> Resolved | Denial:
-    """Find exactly this pack and command in the session's tenant, or deny.
-
-    The bootstrap pack is active on every session (Spec 02 section 5). A pack whose digest is not the one that
-    was activated is denied until it is activated again (Spec 02 section 3).
-    """
+    """Find exactly this pack and command in the session's tenant, active on the session, or deny."""
     pack_id, verb_key = envelope.pack_id, envelope.verb_key
     pack = ports.packs.find(session.tenant, pack_id)
     if pack is None:
         return deny("unknown_pack", pack_id=pack_id)
-    if pack_id != BOOTSTRAP:
-        activated = session.activations.get(pack_id)
-        if activated is None:
-            return deny("pack_not_activated", pack_id=pack_id)
-        if activated != pack.digest and not (activated == FOLLOW and pack.linked):
-            return deny("pack_changed", pack_id=pack_id)
+    code = inactive(pack, session.activations.get(pack_id))
+    if code is not None:
+        return deny(code, pack_id=pack_id)
     command = pack.commands.get(verb_key)
     row = pack.policy.get(verb_key)
     if command is None or row is None:

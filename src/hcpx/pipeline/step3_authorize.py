@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from hcpx.ports import Ports
 from hcpx.rendering.arguments import meets
@@ -24,11 +24,15 @@ def refusal(ports: Ports, target: Target, args: Mapping[str, object] | None) -> 
     """Say why the session may not call the command, or None; with `args` None, for some args."""
     pack_id, verb_key, session = target.pack.id, target.command.verb_key, target.session
     capability = NEEDED[target.row.operation]
+
+    def fits(schema: str) -> bool:
+        return args is None or meets(schema, args)
+
     if not target.row.everyone:
         now = ports.clock.now()
         named = ports.grants.naming(session.tenant, session.principal, capability, pack_id)
         scopes = (named,) if session.scope is None else (named, session.scope)
-        if not all(_covered(scope, capability, target, args, now) for scope in scopes):
+        if not all(covered(scope, capability, (pack_id, verb_key), now, fits) for scope in scopes):
             return deny(
                 "denied",
                 capability=capability,
@@ -41,12 +45,14 @@ def refusal(ports: Ports, target: Target, args: Mapping[str, object] | None) -> 
     return None
 
 
-def _covered(
-    grants: Iterable[Grant], capability: str, target: Target, args: Mapping[str, object] | None, now: float
+def covered(
+    grants: Iterable[Grant], capability: str, command: tuple[str, str], now: float, fits: Callable[[str], bool]
 ) -> bool:
-    pack_id, verb_key = target.pack.id, target.command.verb_key
+    """Tell whether one of the grants covers a command, given as (pack_id, verb_key), at that time.
+
+    `fits` says of a grant's JSON Schema whether the args meet it.
+    """
     return any(
-        grant.names(capability, pack_id, verb_key, now)
-        and (args is None or grant.args_schema is None or meets(grant.args_schema, args))
+        grant.names(capability, *command, now) and (grant.args_schema is None or fits(grant.args_schema))
         for grant in grants
     )

@@ -20,7 +20,6 @@ _KINDS: Final[dict[str, frozenset[type]]] = {
     "object": frozenset({dict}),
     "null": frozenset({type(None)}),
 }
-_ANY: Final = frozenset[type]().union(*_KINDS.values())
 _NOTES: Final = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 
 

@@ -11,7 +11,7 @@ from hcpx.pipeline.step5_mint import mint_request
 from hcpx.store.errors import NotFound
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.invocation import Target
-from hcpx.vocabulary.pack import BOOTSTRAP, FOLLOW, Pack
+from hcpx.vocabulary.pack import BOOTSTRAP, Pack, inactive
 from hcpx.vocabulary.policy import PolicyRow, tightened
 from hcpx.vocabulary.principal import Session
 
@@ -40,7 +40,7 @@ class RuntimeDesk:
     def active(self, session: Session) -> Sequence[Pack]:
         """Return the packs active on the session and unchanged, by id, the bootstrap pack among them."""
         found = (self._parts.catalog.find(session.tenant, pack_id) for pack_id in {*session.activations, BOOTSTRAP})
-        packs = [pack for pack in found if pack is not None and self._is_active(session, pack)]
+        packs = [pack for pack in found if pack is not None and _inactive(session, pack) is None]
         return sorted(packs, key=lambda pack: pack.id)
 
     def row(self, session: Session, pack: Pack, verb_key: str) -> PolicyRow:
@@ -93,13 +93,9 @@ class RuntimeDesk:
         pack = self._parts.catalog.find(session.tenant, pack_id)
         if pack is None:
             return deny("unknown_pack", pack_id=pack_id)
-        if pack_id != BOOTSTRAP and pack_id not in session.activations:
-            return deny("pack_not_activated", pack_id=pack_id)
-        if not self._is_active(session, pack):
-            return deny("pack_changed", pack_id=pack_id)
-        return pack
+        code = _inactive(session, pack)
+        return pack if code is None else deny(code, pack_id=pack_id)
 
-    @staticmethod
-    def _is_active(session: Session, pack: Pack) -> bool:
-        held = session.activations.get(pack.id)
-        return pack.id == BOOTSTRAP or held == pack.digest or (held == FOLLOW and pack.linked)
+
+def _inactive(session: Session, pack: Pack) -> str | None:
+    return inactive(pack, session.activations.get(pack.id))

@@ -10,7 +10,7 @@ from hcpx.packs import diff
 from hcpx.packs.gate import lint
 from hcpx.packs.install import Added, Installer
 from hcpx.packs.install import Refused as PackRefused
-from hcpx.ports import PackRow
+from hcpx.ports.rows import PackRow
 from hcpx.store.errors import Exists, NotFound, Refused
 from hcpx.store.session_rows import SessionRow
 from hcpx.vocabulary.capability import ANY, NEEDED, Grant

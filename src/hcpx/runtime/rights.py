@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from hcpx.pipeline.step3_authorize import covered
 from hcpx.rendering.arguments import meets
 from hcpx.vocabulary.principal import Session
 
@@ -24,14 +25,11 @@ def holds(
 
     A grant with a schema covers args that meet it; where no args are known (None) it covers nothing.
     """
-    now = parts.clock.now()
+
+    def fits(schema: str) -> bool:
+        return args is not None and meets(schema, args)
+
     named = parts.grants.naming(session.tenant, session.principal, capability, pack_id)
-    scopes = [named] if session.scope is None else [named, session.scope]
-    return all(
-        any(
-            grant.names(capability, pack_id, verb_key, now)
-            and (grant.args_schema is None or (args is not None and meets(grant.args_schema, dict(args))))
-            for grant in scope
-        )
-        for scope in scopes
-    )
+    scopes = (named,) if session.scope is None else (named, session.scope)
+    now = parts.clock.now()
+    return all(covered(scope, capability, (pack_id, verb_key), now, fits) for scope in scopes)

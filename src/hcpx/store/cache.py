@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Generic, TypeVar
 
-from hcpx.ports import Changes
+from hcpx.ports.rows import Changes
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain as in_turn
 from typing import TYPE_CHECKING, Final
 
-from hcpx.ports import ChainedRecord, ChainHead, OpenIntent
+from hcpx.ports.rows import ChainedRecord, ChainHead, OpenIntent
 
 from . import queries
 from .database import Database, Row

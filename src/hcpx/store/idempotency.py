@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from hcpx.ports import HeldKey, KeyUse
+from hcpx.ports import KeyUse
+from hcpx.ports.rows import HeldKey
 
 from . import queries
 from .database import Database

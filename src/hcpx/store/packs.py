@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hcpx.ports import PackRow
+from hcpx.ports.rows import PackRow
 from hcpx.vocabulary.principal import is_pack_id
 
 from . import queries

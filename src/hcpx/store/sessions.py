@@ -62,7 +62,9 @@ class LiveSessions:
         if key is None:
             row = self._database.one(queries.SESSION_OF_OWNER)
         else:
-            row = self._database.one(queries.SESSION_OF_ID if isinstance(key, str) else queries.SESSION_OF_TOKEN, (key,))
+            row = self._database.one(
+                queries.SESSION_OF_ID if isinstance(key, str) else queries.SESSION_OF_TOKEN, (key,)
+            )
         if row is None:
             return None
         session_id, tenant, principal, actor, project, directory, scope, expires_at, kind = row

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hcpx.ports import SecretRow
+from hcpx.ports.rows import SecretRow
 from hcpx.vocabulary.json_text import encode
 
 from . import queries

@@ -134,3 +134,16 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     mcp: dict[str, object] = {}
     linked: bool = False
     files: str = "{}"
+
+
+def inactive(pack: Pack, held: str | None) -> Literal["pack_not_activated", "pack_changed"] | None:
+    """Return the code that denies a pack to a session which activated it with `held` (None: not at all), or None.
+
+    The bootstrap pack is active on every session (Spec 02 section 5). A pack whose digest is not the one that was
+    activated stays denied until it is activated again (Spec 02 section 3).
+    """
+    if pack.id == BOOTSTRAP:
+        return None
+    if held is None:
+        return "pack_not_activated"
+    return None if held == pack.digest or (held == FOLLOW and pack.linked) else "pack_changed"

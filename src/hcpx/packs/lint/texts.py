@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from hcpx.packs.frontmatter import SkillFile
-from hcpx.vocabulary.finding import Finding
 
 from .rule import Draft, Hit, Rule
 
@@ -50,11 +49,6 @@ def _no_mock(draft: Draft) -> Iterator[Hit]:
         row = draft.pack.policy.get(verb_key)
         if row is not None and row.operation == "write" and command.mock is None:
             yield Hit(f"the write {verb_key} has no mock", ("commands", verb_key))
-
-
-def skill_findings(skills: dict[str, SkillFile]) -> list[Finding]:
-    """Return what the Skill files themselves have wrong (`skill_malformed`, `skill_key`)."""
-    return [finding for file in skills.values() for finding in file.findings]
 
 
 def _named(draft: Draft) -> list[str]:

@@ -103,12 +103,19 @@ class Landlock:
         trouble = self._trouble(job, who)
         if trouble is not None:
             return trouble
-        name = cgroup.new_name()
-        run = group = private = care = None
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
             return unavailable(error)
+        with ours, theirs:
+            return self._run(job, place, who, (ours, theirs))
+
+    def _run(
+        self, job: Job, place: view.Place, who: Identity, pair: tuple[socket.socket, socket.socket]
+    ) -> Ended | NotStarted:
+        ours, theirs = pair
+        name = cgroup.new_name()
+        run = group = private = care = None
         try:
             if who.drop and place.private:
                 with self._making_over:
@@ -124,8 +131,6 @@ class Landlock:
                 raise
             return unavailable(error)
         finally:
-            ours.close()
-            theirs.close()
             if group is not None:
                 group.remove()
             if private is not None:
