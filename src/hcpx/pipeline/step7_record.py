@@ -12,6 +12,7 @@ from hcpx.ports import AuditUnavailable, Ports, StoreUnavailable
 from hcpx.vocabulary.denial import Denial, deny, hint_for
 from hcpx.vocabulary.envelope import BadEnvelope
 from hcpx.vocabulary.invocation import Ran
+from hcpx.vocabulary.json_text import parse_output
 from hcpx.vocabulary.record import AuditRecord
 from hcpx.vocabulary.result import Result
 
@@ -66,7 +67,7 @@ def broken(ports: Ports, trail: Trail, bug: BaseException) -> Result:
 
 def replayed(ports: Ports, trail: Trail, again: Replayed) -> Result:
     """Answer with what the first call under this key came to (Spec 06 section 3)."""
-    first = msgspec.json.decode(again.replay.result, type=Result)
+    first = _kept(again.replay.result)
     spent = _spent(ports, trail)
     lost = _settle(ports, trail, lambda: replayed_record(ports, trail, first, spent), started=False)
     old = first.warnings if first.warnings is not UNSET else ()
@@ -78,6 +79,14 @@ def replayed(ports: Ports, trail: Trail, again: Replayed) -> Result:
         duration_ms=spent,
         request_id=request_id if request_id is not None else UNSET,
     )
+
+
+def _kept(text: bytes) -> Result:
+    """Read a recorded result: what the program printed is read as it was then, whatever its size and depth."""
+    fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    value = fields.pop("result", None)
+    first = msgspec.json.decode(msgspec.json.encode(fields), type=Result)
+    return first if value is None else msgspec.structs.replace(first, result=parse_output(bytes(value).decode()))
 
 
 def ended(ports: Ports, trail: Trail, outcome: Outcome) -> Result:

@@ -78,7 +78,7 @@ class Enforced(msgspec.Struct, frozen=True):
     sandbox: str
     network: str
     writable: tuple[str, ...]
-    limits: dict[str, float]
+    limits: dict[str, int | float]
 
 
 class Target(msgspec.Struct, frozen=True):
