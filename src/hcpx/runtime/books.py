@@ -9,6 +9,7 @@ from hcpx.audit.verify import Verdict, verify_all
 from hcpx.audit.views import AuditViews
 from hcpx.packs.bootstrap.handlers import Check
 from hcpx.store.brain import BrainRows
+from hcpx.store.errors import NotFound
 from hcpx.vocabulary.approval import Approval, Decision, own_call
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.principal import Session
@@ -54,12 +55,14 @@ class Books:
     ) -> Approval | Denial:
         """Take a session's decision, or say why it does not count (Spec 01 section 3, Approvals).
 
-        Raises `NotFound` for a request that is not known.
+        Raises `NotFound` for a request that is not known in the session's tenant.
         """
         if session is None:
             return deny("unauthenticated")
         approval = self._parts.approvals.show(approval_id)
-        if approval.ask.tenant != session.tenant or not may_approve(self._parts, session, approval):
+        if approval.ask.tenant != session.tenant:
+            raise NotFound(f"no approval {approval_id}; see: hcpx approvals list")  # as if it were not there
+        if not may_approve(self._parts, session, approval):
             return deny(
                 "denied",
                 capability="verb.approve",
