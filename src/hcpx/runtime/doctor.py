@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from hcpx.audit.verify import verify_all
 from hcpx.audit.views import AuditViews
 from hcpx.packs.bootstrap.handlers import Check
+from hcpx.pipeline.trail import timestamp
 from hcpx.ports import StoreUnavailable
 from hcpx.settings import read_settings
 
@@ -27,6 +29,7 @@ Look = Callable[["Parts"], Check | Sequence[Check]]
 
 _EARLIEST: Final = 1_735_689_600
 """2025-01-01: a clock before that was never set."""
+_SKEW_S: Final = 60.0
 _RECENT = 10_000
 """How many records of each chain are checked: anybody with a session may ask, however long the audit is."""
 
@@ -113,7 +116,15 @@ def _is_safe(folder: str) -> bool:
 
 
 def _clock(parts: Parts) -> Check:
-    return _timed(parts.clock.now())
+    now = parts.clock.now()
+    latest = timestamp(now + _SKEW_S)
+    for tenant in parts.chains.tenants():
+        with parts.chains.backward(tenant) as records:
+            behind = any(record.at > latest for record in islice(records, _RECENT))
+        if behind:
+            detail = "the clock is behind newer records of the audit: what was made to end may not count"
+            return Check("clock", ok=False, detail=detail, fix="set the clock of this machine")
+    return _timed(now)
 
 
 def _timed(now: float) -> Check:

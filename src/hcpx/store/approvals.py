@@ -34,7 +34,8 @@ class ApprovalRows:
 
     def waiting(self, ask: Ask) -> Approval | None:
         """Return the request of this digest that is pending or denied and has not expired, or None."""
-        values = (ask.tenant, ask.digest, self._clock.now())
+        now = self._clock.now()
+        values = (ask.tenant, ask.digest, now, now + EXPIRY_S)
         row = self._database.one(queries.APPROVAL_WAITING, values)
         return None if row is None else self._read(row)
 
@@ -86,7 +87,8 @@ class ApprovalRows:
 
     def open(self, tenant: str) -> Sequence[Approval]:
         """Return the requests of a tenant that wait, oldest first."""
-        rows = self._database.all(queries.APPROVALS_OPEN, (tenant, self._clock.now()))
+        now = self._clock.now()
+        rows = self._database.all(queries.APPROVALS_OPEN, (tenant, now, now + EXPIRY_S))
         return [self._read(row) for row in rows]
 
     def list(self, tenant: str, limit: int = 100) -> Sequence[Approval]:
@@ -110,7 +112,8 @@ class ApprovalRows:
     def _read(self, row: Row) -> Approval:
         approval_id, ask, state, created_at, expires_at = row
         decisions = tuple(Decision(*one) for one in self._database.all(queries.DECISIONS, (approval_id,)))
-        over = state in {"pending", "denied"} and self._clock.now() >= expires_at
+        # A clock that is set back gives no approval more time than once over what it had.
+        over = state in {"pending", "denied"} and not created_at - EXPIRY_S <= self._clock.now() < expires_at
         try:
             asked = _ask.decode(ask)
         except msgspec.DecodeError:

@@ -37,8 +37,10 @@ _SESSION_LIVE: Final = (
     " LEFT JOIN projects p ON p.tenant = s.tenant AND p.id = s.project"
     " WHERE s.revoked_at IS NULL AND (s.actor IS NULL OR a.enabled = 1)"
 )
-SESSION_OF_TOKEN: Final = f"{_SESSION_LIVE} AND s.token_hash = ?"
-SESSION_OF_ID: Final = f"{_SESSION_LIVE} AND s.id = ?"
+# One that ends counts only from when it was made: a clock that is set back gives nobody more time.
+_BEGUN: Final = "(s.expires_at IS NULL OR s.created_at <= ?)"
+SESSION_OF_TOKEN: Final = f"{_SESSION_LIVE} AND s.token_hash = ? AND {_BEGUN}"
+SESSION_OF_ID: Final = f"{_SESSION_LIVE} AND s.id = ? AND {_BEGUN}"
 SESSION_OF_OWNER: Final = f"{_SESSION_LIVE} AND s.kind = 'owner'"
 ACTIVATIONS: Final = "SELECT pack_id, digest FROM activations WHERE session = ? ORDER BY pack_id"
 _SESSION: Final = (
@@ -150,11 +152,14 @@ _APPROVAL: Final = "SELECT id, ask, state, created_at, expires_at FROM approvals
 APPROVAL: Final = f"{_APPROVAL} WHERE id = ?"
 # A denial outweighs a request that still waits; of those that wait the oldest counts.
 APPROVAL_WAITING: Final = (
-    f"{_APPROVAL} WHERE tenant = ? AND digest = ? AND state IN ('pending', 'denied') AND expires_at > ?"
+    f"{_APPROVAL} WHERE tenant = ? AND digest = ? AND state IN ('pending', 'denied')"
+    " AND expires_at > ? AND created_at <= ?"
     " ORDER BY state = 'pending', created_at, id LIMIT 1"
 )
 APPROVALS: Final = f"{_APPROVAL} WHERE tenant = ? ORDER BY created_at DESC, id DESC LIMIT ?"
-APPROVALS_OPEN: Final = f"{_APPROVAL} WHERE tenant = ? AND state = 'pending' AND expires_at > ? ORDER BY created_at, id"
+APPROVALS_OPEN: Final = (
+    f"{_APPROVAL} WHERE tenant = ? AND state = 'pending' AND expires_at > ? AND created_at <= ? ORDER BY created_at, id"
+)
 APPROVAL_ADD: Final = (
     "INSERT INTO approvals (id, tenant, digest, state, ask, created_at, expires_at)"
     " VALUES (?, ?, ?, 'pending', ?, ?, ?)"

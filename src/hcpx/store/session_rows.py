@@ -20,7 +20,7 @@ from .database import Database, Row
 from .errors import NotFound, Refused
 from .grant_rules import checked_grant
 from .principals import Principals, checked_principal, checked_tenant
-from .sessions import token_hash
+from .sessions import SKEW_S, token_hash
 
 _PREFIX: Final = "hcps_"
 _TOKEN_BYTES: Final = 32
@@ -148,7 +148,7 @@ class SessionRows:
             revoked_at=revoked_at,
             live=(
                 revoked_at is None
-                and (expires_at is None or self._clock.now() < expires_at)
+                and (expires_at is None or row[7] - SKEW_S <= self._clock.now() < expires_at)
                 and bool(principal_on)
                 and (row[4] is None or bool(actor_on))
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from typing import Final
 
 import msgspec
 
@@ -14,6 +15,9 @@ from hcpx.vocabulary.principal import Project, Session
 from . import queries
 from .cache import Cache
 from .database import Database
+
+SKEW_S: Final = 600.0
+"""How far a clock may step back before what was made to end counts no more."""
 
 _scope = msgspec.json.Decoder(tuple[Grant, ...])
 
@@ -62,9 +66,8 @@ class LiveSessions:
         if key is None:
             row = self._database.one(queries.SESSION_OF_OWNER)
         else:
-            row = self._database.one(
-                queries.SESSION_OF_ID if isinstance(key, str) else queries.SESSION_OF_TOKEN, (key,)
-            )
+            query = queries.SESSION_OF_ID if isinstance(key, str) else queries.SESSION_OF_TOKEN
+            row = self._database.one(query, (key, self._clock.now() + SKEW_S))
         if row is None:
             return None
         session_id, tenant, principal, actor, project, directory, scope, expires_at, kind = row
