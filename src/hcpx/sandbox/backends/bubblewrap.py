@@ -209,7 +209,10 @@ def _started(start: spawn.Command, inside: Inside, stage: Stage | None, job: Job
             stage.close()
         return spawn.run(start, inside)
 
-    return on_own_thread(staged, interrupted=job.cancel.cancel)
+    try:
+        return on_own_thread(staged, interrupted=job.cancel.cancel)
+    finally:
+        stage.close()  # where its thread never began
 
 
 def _outlet(job: Job) -> Outlet | None:

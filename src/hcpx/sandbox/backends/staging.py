@@ -8,6 +8,7 @@ thread, or with the runtime.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -63,7 +64,8 @@ class Stage:
 def on_own_thread(work: Callable[[], Outcome], interrupted: Callable[[], None]) -> Outcome:
     """Do something on a thread made for it, and wait for it to the end whatever happens to this one.
 
-    `interrupted` is called where this thread is (Ctrl-C). Raises what `work` raises.
+    `interrupted` is called where this thread is (Ctrl-C). Raises what `work` raises, and `OSError` where no thread
+    can be had: nothing of `work` has happened then.
     """
     results: list[Outcome] = []
     errors: list[BaseException] = []
@@ -75,7 +77,10 @@ def on_own_thread(work: Callable[[], Outcome], interrupted: Callable[[], None]) 
             errors.append(error)
 
     thread = threading.Thread(target=body, name="hcpx-sandbox", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # of threads the interpreter says so in its own way
+        raise OSError(errno.EAGAIN, "no thread can be started") from None
     try:
         thread.join()
     except BaseException:
