@@ -11,6 +11,7 @@ from hcpx.vocabulary.pack import BOOTSTRAP, FOLLOW
 from hcpx.vocabulary.policy import tightened
 from hcpx.vocabulary.principal import Session
 
+from . import ways_out
 from .stages import Resolved
 
 
@@ -32,9 +33,9 @@ def resolve(ports: Ports, call: Call, session: Session, envelope: Envelope) -> R
     if pack_id != BOOTSTRAP:
         activated = session.activations.get(pack_id)
         if activated is None:
-            return deny("pack_not_activated", pack_id=pack_id)
+            return deny("pack_not_activated", pack_id=pack_id, hint=ways_out.activate(session, pack_id))
         if activated != pack.digest and not (activated == FOLLOW and pack.linked):
-            return deny("pack_changed", pack_id=pack_id)
+            return deny("pack_changed", pack_id=pack_id, hint=ways_out.activate(session, pack_id))
     command = pack.commands.get(verb_key)
     row = pack.policy.get(verb_key)
     if command is None or row is None:

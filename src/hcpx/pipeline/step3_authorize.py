@@ -10,6 +10,7 @@ from hcpx.vocabulary.capability import NEEDED, Grant
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.invocation import Target
 
+from . import ways_out
 from .stages import Authenticated, Permitted
 
 
@@ -27,14 +28,16 @@ def refusal(ports: Ports, target: Target, args: Mapping[str, object] | None) -> 
     if not target.row.everyone:
         now = ports.clock.now()
         named = ports.grants.naming(session.tenant, session.principal, capability, pack_id)
-        scopes = (named,) if session.scope is None else (named, session.scope)
-        if not all(_covered(scope, capability, target, args, now) for scope in scopes):
+        granted = _covered(named, capability, target, args, now)
+        if not granted or (session.scope is not None and not _covered(session.scope, capability, target, args, now)):
             return deny(
                 "denied",
                 capability=capability,
                 pack_id=pack_id,
                 verb_key=verb_key,
                 principal=session.principal,
+                # Of a session that was made narrower than the principal, no grant makes more.
+                hint=ways_out.new_session(session, pack_id, verb_key) if granted else None,
             )
     if target.row.forbidden:
         return deny("forbidden", pack_id=pack_id, verb_key=verb_key)

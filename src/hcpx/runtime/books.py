@@ -59,6 +59,13 @@ class Books:
         if session is None:
             return deny("unauthenticated")
         approval = self._parts.approvals.show(approval_id)
+        if approval.ask.tenant == session.tenant and own_call(approval, session):
+            return deny(
+                "forbidden",
+                pack_id=approval.ask.pack_id,
+                verb_key=approval.ask.verb_key,
+                hint="nobody decides on a call of their own: ask another principal, in a session without an actor",
+            )
         if approval.ask.tenant != session.tenant or not may_approve(self._parts, session, approval):
             return deny(
                 "denied",
@@ -66,13 +73,6 @@ class Books:
                 pack_id=approval.ask.pack_id,
                 verb_key=approval.ask.verb_key,
                 principal=session.principal,
-            )
-        if own_call(approval, session):
-            return deny(
-                "forbidden",
-                pack_id=approval.ask.pack_id,
-                verb_key=approval.ask.verb_key,
-                hint="nobody decides on a call of their own: ask another principal, in a session without an actor",
             )
         decision = Decision(session.principal, verdict, self._parts.clock.now(), reason)
         decided = self._parts.approvals.decide(approval_id, decision)
