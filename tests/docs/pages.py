@@ -7,6 +7,7 @@ nothing below it ends well and prints nothing on stdout. `make TARGET` is not ru
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -87,7 +88,7 @@ def _command(step: Step) -> str:
     if step.kind == "python":
         return f"python - <<'END OF BLOCK'\n{step.command}END OF BLOCK"
     if step.command.startswith("make "):
-        return f"grep -q '^{step.command[5:]}:' {ROOT / 'Makefile'}"
+        return f"grep -q '^{step.command[5:]}:' {shlex.quote(str(ROOT / 'Makefile'))}"
     return step.command
 
 

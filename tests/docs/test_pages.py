@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -37,7 +38,7 @@ def environment(folder: Path, source: Path) -> dict[str, str]:
     programs.mkdir()
     for name, words in {"hcpx": "-m hcpx", "python": ""}.items():
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n')
         program.chmod(0o755)
     (folder / "home").mkdir()
     return {
