@@ -176,6 +176,8 @@ def test_a_linked_pack_can_be_followed(hcpx: Hcpx, store: Path, tmp_path: Path) 
     folder = tmp_path / "true"
     hcpx("pack", "new", "true", "--dir", str(folder))
     assert hcpx("pack", "add", "--link", str(folder), "--json").document()["linked"] is True
+    assert hcpx("activate", "true", "--follow").err.startswith("true asks for:\n")
+    assert hcpx("activate", "true").err.startswith("true asks for:\n")
     assert hcpx("activate", "true", "--follow").status == 0
     manifest = folder / "pack.yaml"
     manifest.write_text(manifest.read_text().replace("0.1.0", "0.1.1"))
