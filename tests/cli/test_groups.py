@@ -82,7 +82,7 @@ def test_the_help_of_exec_names_every_option_that_it_reads() -> None:
         (["sesion"], "no command 'sesion', did you mean session?"),
         (["--nosuch"], "no such option '--nosuch'"),
         (["pack", "show"], "missing argument 'PACK'"),
-        (["pack", "show", "a", "b"], "got unexpected extra argument (b)"),
+        (["pack", "show", "a", "b", "c"], "got unexpected extra argument (c)"),
         (["schema", "nosuch"], "invalid value for '{pack|envelope|result|errors}': 'nosuch' is not one of"),
         (["exec"], "a pack and a verb are missing"),
         (["exec", "ledger"], "the verb is missing"),

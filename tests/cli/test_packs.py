@@ -53,6 +53,39 @@ def test_a_shipped_pack_is_added_by_its_name(hcpx: Hcpx, home: Path) -> None:
     assert hcpx("pack", "show", "sqlite", "--json").document()["activated"] is False
 
 
+def test_a_name_that_no_shipped_pack_has_is_answered_with_those_that_there_are(hcpx: Hcpx, home: Path) -> None:
+    said = hcpx("pack", "add", "ledgr")
+    assert (said.status, said.err) == (
+        66, "hcpx: no folder or archive at ledgr\nhint: with hcpx come: git, jq, ledger, sqlite, transit\n",
+    )  # fmt: skip
+    assert hcpx("pack", "add", "ledger").status == 0
+    assert hcpx("activate", "transit").err == "hcpx: no pack transit is installed; run: hcpx pack add transit\n"
+    assert hcpx("activate", "other").err == "hcpx: no pack other is installed; run: hcpx pack add PATH\n"
+
+
+def test_one_command_is_shown_with_its_args_and_the_line_that_calls_it(hcpx: Hcpx, store: Path) -> None:
+    said = hcpx("pack", "show", "transit", "book")
+    assert said.status == 0
+    head, table = said.out.split("arg ", 1)
+    assert head.splitlines()[-2:] == ["write, confirm", "hcpx exec transit book -- option=... confirm=true"]
+    assert [line.split()[:3] for line in table.splitlines()[1:]] == [
+        ["option", "string", "yes"],
+        ["name", "string", "Whom"],
+    ]
+    shown = hcpx("pack", "show", "transit", "book", "--json").document()
+    assert (shown["verb_key"], shown["operation"], shown["args_schema"]["required"]) == ("book", "write", ["option"])
+    assert hcpx("pack", "show", "transit", "bok").err == "hcpx: no policy for bok\nhint: hcpx pack show transit book\n"
+    assert "hcpx exec transit stops\n" in hcpx("pack", "show", "transit", "stops").out
+
+
+def test_a_new_pack_beside_the_program_says_how_to_choose_another_place(
+    hcpx: Hcpx, tool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tool.parent)
+    said = hcpx("pack", "new", "./tool")
+    assert (said.status, said.err) == (73, "hcpx: tool is there already\nhint: choose another place: --dir DIR\n")
+
+
 @pytest.mark.parametrize("name", ["../packs/ledger", ".", "ledger/", "", "LEDGER"])
 def test_only_the_exact_name_is_a_shipped_pack(
     name: str, hcpx: Hcpx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -83,7 +116,11 @@ def test_a_new_pack_from_help_runs_the_program_for_its_help_alone(
     folder = tmp_path / "pack"
     said = hcpx("pack", "new", str(tool), "--from-help", "--dir", str(folder))
     assert (said.status, said.err) == (0, "")
-    assert said.out == f"wrote {folder}: pack.yaml SKILL.md\nnext: hcpx pack lint {folder}\n"
+    assert said.out == (
+        f"wrote {folder}: pack.yaml SKILL.md\n"
+        f"next: cp {tool} {folder}/, so that the program is the pack's own\n"
+        f"next: hcpx pack lint {folder}\n"
+    )
     manifest = (folder / "pack.yaml").read_text()
     assert "  list: {operation: read}\n" in manifest
     assert "  remove: {operation: write, confirm: true}\n" in manifest
@@ -139,6 +176,8 @@ def test_a_linked_pack_can_be_followed(hcpx: Hcpx, store: Path, tmp_path: Path) 
     folder = tmp_path / "true"
     hcpx("pack", "new", "true", "--dir", str(folder))
     assert hcpx("pack", "add", "--link", str(folder), "--json").document()["linked"] is True
+    assert hcpx("activate", "true", "--follow").err.startswith("true asks for:\n")
+    assert hcpx("activate", "true").err.startswith("true asks for:\n")
     assert hcpx("activate", "true", "--follow").status == 0
     manifest = folder / "pack.yaml"
     manifest.write_text(manifest.read_text().replace("0.1.0", "0.1.1"))

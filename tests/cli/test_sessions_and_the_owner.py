@@ -188,8 +188,13 @@ def test_a_person_decides_in_their_own_session_and_nobody_on_their_own_call(hcpx
     agent = hcpx("session", "new", "--principal", "user:ada", "--actor", "agent:x").out.strip()
     assert hcpx("approvals", "show", wanted, "--json", session=made).document()["shown"]
     assert told(hcpx("approvals", "approve", wanted, "--json", session=agent))[1] == "forbidden"
-    decided = hcpx("approvals", "approve", wanted, "--json", session=made).document()
-    assert [(one["principal"], one["verdict"]) for one in decided["decisions"]] == [("user:ada", "approve")]
+    seen = hcpx("approvals", "show", wanted, session=made).out
+    rows = dict(line.split(maxsplit=1) for line in seen.splitlines())
+    assert (rows["shown.pack.id"], rows["shown.args.option"]) == ("transit", "opt-1")
+    decided = hcpx("approvals", "approve", wanted, session=made)
+    assert decided.out == f"approval {wanted} has 1 of 1: the call may be made again\n"
+    shown = hcpx("approvals", "show", wanted, "--json", session=made).document()
+    assert [(one["principal"], one["verdict"]) for one in shown["decisions"]] == [("user:ada", "approve")]
     assert hcpx(*call).status == 0
     assert hcpx("approvals", "list", "--json").document()["approvals"] == []
     assert hcpx("approvals", "list", "--all", "--json").document()["approvals"][0]["state"] == "used"

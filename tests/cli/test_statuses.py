@@ -94,7 +94,7 @@ LINES: list[tuple[str, int, str, str]] = [
     ("brain show nope", 66, "not_found", "nothing was kept of call nope"),
     ("config set sandbox off", 2, "usage", "sandbox is one of sandbox, native-local"),
     ("config set sandbx off", 2, "usage", "unknown setting 'sandbx', did you mean sandbox?"),
-    ("config get nope", 66, "not_found", "nope is not set"),
+    ("config get nope", 66, "not_found", "no setting nope"),
     ("project add x /nonexistent", 66, "not_found", "'/nonexistent' cannot be a project"),
     ("project add null .", 2, "usage", "'null' is no project id"),
     ("project remove nope", 66, "not_found", "no project nope"),
@@ -131,7 +131,7 @@ def test_people_get_the_denial_with_its_hint_on_stderr(hcpx: Hcpx) -> None:
         "",
         "binding_missing: binding user for ledger: not connected\nhint: hcpx connect ledger\n",
     )
-    assert hcpx("config", "get", "nope") == (66, "", "hcpx: nope is not set\nhint: hcpx config list\n")
+    assert hcpx("config", "get", "nope") == (66, "", "hcpx: no setting nope\nhint: hcpx config list\n")
 
 
 def test_a_pack_that_lint_refuses_is_not_installed(hcpx: Hcpx, store: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_settings_are_set_read_and_unset(hcpx: Hcpx) -> None:
     done(hcpx, "config", "set", "sandbox", "sandbox")
     assert read(hcpx, "config", "get", "sandbox") == {"name": "sandbox", "value": "sandbox"}
     done(hcpx, "config", "unset", "sandbox")
-    assert read(hcpx, "config", "list") == {"settings": {}}
+    assert read(hcpx, "config", "list") == {"settings": {"sandbox": "sandbox"}}
 
 
 @pytest.mark.usefixtures("store")
@@ -217,7 +217,7 @@ def test_availability_and_doctor_are_asked_by_an_envelope_and_recorded(hcpx: Hcp
     assert {one["verb_key"]: one["available"] for one in commands}["transfer"] is False
     (one,) = hcpx("availability", "transit", "book", "--json", session=token).document()["commands"]
     assert (one["available"], one["code"]) == (False, "denied")
-    assert one["hint"].startswith("ask the store's owner to run: hcpx grant ")
+    assert one["hint"].startswith("ask the store's owner to run: hcpx session new ")
     assert hcpx("doctor", "--json").document()["ok"] is True
     calls = read(hcpx, "audit", "list")["calls"]
     assert [(call["pack_id"], call["verb_key"]) for call in calls] == [

@@ -1,21 +1,36 @@
-"""Every block of README, tutorial and how-to, run against the source, against the wheel, and a year from now."""
+"""Every block of every page is run; README, tutorial and first how-to against the wheel and in a year, too."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hcpx import settings
 from hcpx.runtime import Runtime
+from hcpx.runtime.owner import CONFIGURABLE
 from tests.architecture.sources import ROOT
-from tests.docs.pages import PAGES, fits, steps, walked
+from tests.docs.links import PAGES as MARKDOWN
+from tests.docs.pages import GENERATED, PAGES, blocks, fits, more_pages, steps, walked
 
+WRITTEN = [page for page in MARKDOWN if str(page.relative_to(ROOT)) not in GENERATED]
+PROGRAMS = {
+    "git": ("docs/packs/git.md",),
+    "jq": ("docs/packs/jq.md",),
+    "sqlite3": ("docs/packs/sqlite.md", "docs/reference/store.md"),
+}
+"""The programs of the host that a page uses beyond what every machine has."""
 FAKETIME = sorted(glob.glob("/usr/lib/*/faketime/libfaketime.so.1"))
 
 
@@ -38,7 +53,7 @@ def environment(folder: Path, source: Path) -> dict[str, str]:
     programs.mkdir()
     for name, words in {"hcpx": "-m hcpx", "python": ""}.items():
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n')
         program.chmod(0o755)
     (folder / "home").mkdir()
     return {
@@ -68,8 +83,11 @@ def walk(page: str, folder: Path, variables: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *more_pages()])
 def test_every_block_does_what_it_shows(page: str, tmp_path: Path) -> None:
+    for program, pages in PROGRAMS.items():
+        if page in pages and shutil.which(program) is None:
+            pytest.skip(f"{program} is not here")
     walk(page, tmp_path, environment(tmp_path, ROOT / "src"))
 
 
@@ -125,16 +143,26 @@ def test_a_page_has_something_to_run(page: str) -> None:
     assert steps(page)
 
 
-def test_links_of_the_pages_lead_somewhere() -> None:
-    import re
+@pytest.mark.parametrize("page", [str(one.relative_to(ROOT)) for one in WRITTEN])
+def test_a_block_that_is_not_run_is_read(page: str) -> None:
+    from ruamel.yaml import YAML
 
-    lost = [
-        f"{page}: {target}"
-        for page in PAGES
-        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text())
-        if not (ROOT / page).parent.joinpath(target).exists()
-    ]
-    assert lost == []
+    for block in blocks(page):
+        where = f"{page}:{block.line}"
+        if block.kind == "yaml":
+            loader: Any = YAML(typ="safe", pure=True)
+            assert isinstance(loader.load(block.text), dict), where
+        elif block.kind == "json":
+            assert isinstance(json.loads(block.text), dict), where
+        else:
+            assert block.kind in {"console", "python"}, f"{where}: a block that nobody runs or reads"
+
+
+def test_every_setting_has_its_line() -> None:
+    page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) - {"NO_COLOR"}
+    assert rows == {*settings._OURS, *CONFIGURABLE}
+    assert [name for name in settings._GIVEN_TO_CHILDREN if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize(

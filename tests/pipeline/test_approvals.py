@@ -37,7 +37,7 @@ def test_a_call_that_wants_an_approval_is_denied_with_the_request_it_waits_for()
     result = wire(here)
     asked = here.approvals.all[0]
     assert (result.code, result.step, result.error) == ("approval_required", 4, "approval required")
-    assert result.hint == "hcpx approvals approve p_1"
+    assert result.hint == "somebody else decides: hcpx approvals approve p_1"
     assert result.to_dict()["approval"] == {
         "id": "p_1",
         "digest": asked.ask.digest,

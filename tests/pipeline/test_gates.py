@@ -105,7 +105,7 @@ def test_what_cannot_be_resolved_is_denied_at_step_1(pack_id: str, verb: str, co
 
 
 def test_a_pack_that_this_session_has_not_activated_is_denied() -> None:
-    here = world(activations={})
+    here = world(activations={}, owner=True)
     assert told(here.call("balance")) == denial(
         "pack_not_activated", 1, "pack ledger not activated", hint="hcpx activate ledger"
     )
@@ -113,7 +113,7 @@ def test_a_pack_that_this_session_has_not_activated_is_denied() -> None:
 
 
 def test_a_pack_that_changed_since_activation_is_denied() -> None:
-    here = world(activations={"ledger": "sha256:older"})
+    here = world(activations={"ledger": "sha256:older"}, owner=True)
     assert told(here.call("balance")) == denial(
         "pack_changed", 1, "pack ledger changed since activation", hint="hcpx activate ledger"
     )
@@ -141,9 +141,52 @@ def test_land_brain_asks_for_a_project_before_anything_of_step_3() -> None:
         2,
         "privacy.land brain requires project_id",
         "note",
-        hint="hcpx project add ID DIR",
+        hint="hcpx session new --principal user:ada --project ID --pack ledger --verb note",
     )
     assert untouched(here)
+
+
+@pytest.mark.parametrize("activations", [{}, {"ledger": "sha256:older"}], ids=["not_activated", "changed"])
+@pytest.mark.parametrize(
+    ("session", "hint"),
+    [
+        ({"owner": True}, "hcpx activate ledger"),
+        ({"id": "s_9"}, "hcpx activate ledger --on s_9"),
+        ({"id": "s_9", "actor": "agent:claude"}, "ask the store's owner to run: hcpx activate ledger --on s_9"),
+        ({"id": "s_9", "scope": (Grant("verb.exec.read", "ledger", ("*",)),)}, "hcpx activate ledger --on s_9"),
+        ({"id": "s_9", "scope": (Grant("verb.exec.read", "*", ("*",)),)}, "hcpx activate ledger --on s_9"),
+        (
+            {"id": "s_9", "scope": (Grant("verb.exec.read", "transit", ("*",)),)},
+            "hcpx session new --principal user:ada --pack ledger",
+        ),
+    ],
+    ids=["owner", "session", "actor", "scope", "any", "elsewhere"],
+)
+def test_what_is_to_be_activated_names_the_session_that_is_to_have_it(
+    activations: dict[str, str], session: dict[str, Any], hint: str
+) -> None:
+    assert world(activations=activations, **session).call("balance").hint == hint
+
+
+def test_the_owners_own_session_gets_its_project_by_the_folder_it_calls_in() -> None:
+    here = world(owner=True)
+    assert here.call("note").hint == (
+        "call from inside a project (hcpx project list), or make one: hcpx project add ID DIR"
+    )
+
+
+def test_a_right_that_only_the_session_lacks_asks_for_another_session_and_not_for_a_grant() -> None:
+    scope = (Grant("verb.exec.read", "ledger", ("*",)),)
+    here = world(scope=scope, actor="agent:claude", project=PROJECT)
+    denied = here.call("transfer", {"confirm": True})
+    assert (denied.code, denied.error) == ("denied", "denied: missing verb.exec.write for ledger.transfer")
+    assert denied.hint == (
+        "ask the store's owner to run: hcpx session new --principal user:ada --actor agent:claude "
+        f"--project {PROJECT.id} --pack ledger --verb transfer"
+    )
+    here.grants.clear()
+    missing = "hcpx grant user:ada verb.exec.write --pack ledger --verb transfer"
+    assert here.call("transfer", {"confirm": True}).hint == f"ask the store's owner to run: {missing}"
 
 
 def test_workspace_project_asks_for_a_project() -> None:

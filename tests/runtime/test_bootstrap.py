@@ -65,12 +65,13 @@ def test_availability_names_what_each_command_needs(house: House) -> None:
     assert (of(house, "send")["available"], of(house, "send")["binding"]["state"]) == (True, "fresh")
 
 
-def test_availability_for_an_agent_says_which_grant_is_missing_and_whom_to_ask(house: House) -> None:
+def test_availability_for_an_agent_says_what_is_missing_and_whom_to_ask(house: House) -> None:
     house.installed()
     token, _ = house.owner.new_session(actor="agent:claude", packs=["tool"], read_only=True)
     row = of(house, "set", token)
     assert (row["available"], row["code"]) == (False, "denied")
-    assert row["hint"].startswith("ask the store's owner to run: hcpx grant ")
+    assert row["hint"].startswith("ask the store's owner to run: hcpx session new ")
+    assert row["hint"].endswith(" --actor agent:claude --pack tool --verb set")
 
 
 def test_availability_names_a_program_that_is_not_allowed(house: House) -> None:

@@ -128,7 +128,7 @@ def test_settings_are_known_by_name_and_value(house: House) -> None:
     with pytest.raises(Refused, match="one of"):
         house.owner.configure("sandbox", "none")
     house.owner.configure("sandbox", None)
-    assert house.owner.settings() == {}
+    assert house.owner.settings() == {"sandbox": "sandbox"}
 
 
 def test_a_secret_that_is_connected_reaches_the_child_and_nobody_else(house: House) -> None:
@@ -197,14 +197,15 @@ def test_a_denial_is_told_with_its_reason(house: House) -> None:
     ("who", "session", "code"),
     [
         ("user:mallory", {}, "denied"),
+        (None, {}, "forbidden"),
         ("user:grace", {"actor": "agent:claude"}, "forbidden"),
         ("user:grace", {"read_only": True}, "denied"),
     ],
-    ids=["no-right", "actor", "scope"],
+    ids=["no-right", "own-call-and-no-right", "actor", "scope"],
 )
-def test_a_decision_that_does_not_count_is_a_denial(house: House, who: str, session: Any, code: str) -> None:
+def test_a_decision_that_does_not_count_is_a_denial(house: House, who: str | None, session: Any, code: str) -> None:
     wire = Wire(house)
-    denial = wire.decide(who, **session)
+    denial = wire.decide(who or house.owner.session.principal, **session)
     assert isinstance(denial, Denial)
     assert denial.code == code
     assert wire.call().code == "approval_required"

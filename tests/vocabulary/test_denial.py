@@ -34,7 +34,7 @@ ROWS: list[tuple[str, tuple[int, ...], int | None, dict[str, str], str, str | No
     ("invalid_args", (4,), 64, {"pointer": "/amount", "why": "missing"},
      "invalid args: /amount: missing", None),
     ("approval_required", (4,), 75, {"approval_id": "ap-1"},
-     "approval required", "hcpx approvals approve ap-1"),
+     "approval required", "somebody else decides: hcpx approvals approve ap-1"),
     ("approval_denied", (4,), 77, {"reason": "too much"}, "approval denied: too much", None),
     ("idempotency_conflict", (4,), 77, {},
      "denied: idempotency_key reused", "use a new idempotency_key for a call that differs"),

@@ -115,7 +115,7 @@ def slug(name: str) -> str:
 def write_scaffold(folder: str, files: Mapping[str, str]) -> Denial | None:
     """Write a new pack folder; `exists`, with nothing written, where something is there. Raises `OSError`."""
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        return deny("exists", what=f"{folder} is there already")
+        return deny("exists", what=f"{folder} is there already", hint="choose another place: --dir DIR")
     os.makedirs(folder, exist_ok=True)
     for name, text in files.items():
         with open(os.path.join(folder, name), "x", encoding="utf-8") as file:
@@ -138,7 +138,12 @@ def _manifest(pack_id: str, name: str, proposals: tuple[Proposal, ...], flag: tu
         "wrap:",
         f"  bin: {_quoted(name)}",
         f"  json_flag: {_flag(flag)}  # what makes the program answer in JSON; null for nothing",
+        "  # workspace: {mode: workspace}  # a folder of its own to write in; without, nothing can be written",
         "commands:",
+        "  # What a command takes: a placeholder in cli, and under args what may stand there, such as",
+        f"  #   cli: {_quoted([name, 'show', '--', '{{file}}'])}",
+        "  #   args: {file: {type: string, description: The file to show}}",
+        "  #   required: [file]",
         *(line for one in proposals for line in _command(name, one)),
         "policy:",
         *(f"  {_key(one.verb_key)}: {_row(one)}" for one in proposals),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hcpx.ports import Call, Ports
 from hcpx.vocabulary.denial import Denial, deny
+from hcpx.vocabulary.invocation import Target
 from hcpx.vocabulary.principal import Session
 
+from . import ways_out
 from .stages import Authenticated, Resolved
 
 
@@ -21,9 +23,14 @@ def admit(ports: Ports, resolved: Resolved) -> Authenticated | Denial:
     target = resolved.target
     project = target.session.project
     if target.row.land == "brain" and project is None:
-        return deny("project_required", what="privacy.land brain")
+        return _project_required(target, "privacy.land brain")
     if target.pack.wrap is None or target.pack.wrap.workspace != "project":
         return Authenticated(resolved, None)
     if project is None:
-        return deny("project_required", what="workspace project")
+        return _project_required(target, "workspace project")
     return Authenticated(resolved, ports.directories.open(project.directory))
+
+
+def _project_required(target: Target, what: str) -> Denial:
+    hint = ways_out.project(target.session, target.pack.id, target.command.verb_key)
+    return deny("project_required", what=what, hint=hint)

@@ -10,6 +10,7 @@ from hcpx.vocabulary.capability import NEEDED, Grant
 from hcpx.vocabulary.denial import Denial, deny
 from hcpx.vocabulary.invocation import Target
 
+from . import ways_out
 from .stages import Authenticated, Permitted
 
 
@@ -31,14 +32,17 @@ def refusal(ports: Ports, target: Target, args: Mapping[str, object] | None) -> 
     if not target.row.everyone:
         now = ports.clock.now()
         named = ports.grants.naming(session.tenant, session.principal, capability, pack_id)
-        scopes = (named,) if session.scope is None else (named, session.scope)
-        if not all(covered(scope, capability, (pack_id, verb_key), now, fits) for scope in scopes):
+        scope = session.scope
+        granted = covered(named, capability, (pack_id, verb_key), now, fits)
+        if not granted or (scope is not None and not covered(scope, capability, (pack_id, verb_key), now, fits)):
             return deny(
                 "denied",
                 capability=capability,
                 pack_id=pack_id,
                 verb_key=verb_key,
                 principal=session.principal,
+                # Of a session that was made narrower than the principal, no grant makes more.
+                hint=ways_out.new_session(session, pack_id, verb_key) if granted else None,
             )
     if target.row.forbidden:
         return deny("forbidden", pack_id=pack_id, verb_key=verb_key)

@@ -62,6 +62,13 @@ class Books:
         approval = self._parts.approvals.show(approval_id)
         if approval.ask.tenant != session.tenant:
             raise NotFound(f"no approval {approval_id}; see: hcpx approvals list")  # as if it were not there
+        if own_call(approval, session):
+            return deny(
+                "forbidden",
+                pack_id=approval.ask.pack_id,
+                verb_key=approval.ask.verb_key,
+                hint="nobody decides on a call of their own: ask another principal, in a session without an actor",
+            )
         if not may_approve(self._parts, session, approval):
             return deny(
                 "denied",
@@ -69,13 +76,6 @@ class Books:
                 pack_id=approval.ask.pack_id,
                 verb_key=approval.ask.verb_key,
                 principal=session.principal,
-            )
-        if own_call(approval, session):
-            return deny(
-                "forbidden",
-                pack_id=approval.ask.pack_id,
-                verb_key=approval.ask.verb_key,
-                hint="nobody decides on a call of their own: ask another principal, in a session without an actor",
             )
         decision = Decision(session.principal, verdict, self._parts.clock.now(), reason)
         decided = self._parts.approvals.decide(approval_id, decision)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hcpx.packs import skills
 from hcpx.packs.bootstrap.handlers import Check, PackTitle
+from hcpx.pipeline import ways_out
 from hcpx.pipeline.step5_mint import mint_request
 from hcpx.store.errors import NotFound
 from hcpx.vocabulary.denial import Denial, deny
@@ -14,6 +15,8 @@ from hcpx.vocabulary.invocation import Target
 from hcpx.vocabulary.pack import BOOTSTRAP, Pack, inactive
 from hcpx.vocabulary.policy import PolicyRow, tightened
 from hcpx.vocabulary.principal import Session
+
+from .shipped import shipped
 
 if TYPE_CHECKING:
     from .parts import Parts
@@ -23,7 +26,8 @@ def installed(parts: Parts, tenant: str, pack_id: str) -> Pack:
     """Return a pack as it is now; raises `NotFound`."""
     pack = parts.catalog.find(tenant, pack_id)
     if pack is None:
-        raise NotFound(f"no pack {pack_id} is installed; run: hcpx pack add PATH")
+        source = pack_id if shipped(pack_id) is not None else "PATH"
+        raise NotFound(f"no pack {pack_id} is installed; run: hcpx pack add {source}")
     return pack
 
 
@@ -94,7 +98,7 @@ class RuntimeDesk:
         if pack is None:
             return deny("unknown_pack", pack_id=pack_id)
         code = _inactive(session, pack)
-        return pack if code is None else deny(code, pack_id=pack_id)
+        return pack if code is None else deny(code, pack_id=pack_id, hint=ways_out.activate(session, pack_id))
 
 
 def _inactive(session: Session, pack: Pack) -> str | None:

@@ -136,7 +136,8 @@ class Owner:
 
         real = host_program(name, self._parts.settings.path)
         if real is None:
-            raise NotFound(f"no program {name!r} on the search path {self._parts.settings.path}")
+            where = f"no program {name!r} on the search path {self._parts.settings.path}"
+            raise NotFound(f"{where}; a program of a pack's own lies in the pack's folder and needs no allow")
         self._parts.allow_list.allow(name, real)
         return real
 
@@ -149,8 +150,8 @@ class Owner:
         return self._parts.vault.rotate()
 
     def settings(self) -> dict[str, str]:
-        """Return what was configured."""
-        return dict(self._settings.all())
+        """Return every setting with what it is: what was configured, else its default."""
+        return {name: values[0] for name, values in CONFIGURABLE.items()} | dict(self._settings.all())
 
     def configure(self, name: str, value: str | None) -> None:
         """Write a setting, or with None go back to its default. An unknown name or value is `Refused`."""

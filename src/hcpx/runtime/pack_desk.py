@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from hcpx.packs import diff
 from hcpx.packs.gate import lint
 from hcpx.packs.install import Added, Installer
@@ -20,6 +22,7 @@ from hcpx.vocabulary.pack import FOLLOW, Pack
 from hcpx.vocabulary.policy import PolicyRow, tightened
 
 from .desk import installed
+from .shipped import shipped, shipped_ids
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -39,9 +42,12 @@ class PackDesk:
         place = source
         if not os.path.exists(source):
             place = shipped(source) or source
-        if link:
-            return self._installer.link(self._owner.tenant, place, replace=replace)
-        return self._installer.add(self._owner.tenant, place, replace=replace)
+        put = self._installer.link if link else self._installer.add
+        added = put(self._owner.tenant, place, replace=replace)
+        if isinstance(added, PackRefused) and added.denial.code == "not_found" and not link:
+            hint = f"with hcpx come: {', '.join(shipped_ids())}"
+            return msgspec.structs.replace(added, denial=msgspec.structs.replace(added.denial, hint=hint))
+        return added
 
     def remove(self, pack_id: str) -> None:
         """Take a pack out; raises `NotFound`."""
@@ -120,18 +126,3 @@ class PackDesk:
                 self._owner.grant(principal, Grant(capability, pack.id, (ANY,)))
             except Exists:
                 continue
-
-
-def shipped(pack_id: str) -> str | None:
-    """Return the folder of a pack that comes with hcpx, or None."""
-    if not pack_id or "/" in pack_id or pack_id.startswith("."):
-        return None
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (
-        os.path.join(here, "_packs"),
-        os.path.join(os.path.dirname(os.path.dirname(here)), "packs"),
-    ):
-        path = os.path.join(folder, pack_id)
-        if os.path.isfile(os.path.join(path, "pack.yaml")):
-            return path
-    return None

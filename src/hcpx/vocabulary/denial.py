@@ -37,7 +37,8 @@ _ENTRIES: Final = (
     Entry("confirm_required", (4,), "confirm required", 75,
           'once it is agreed, send "confirm": true in args'),
     Entry("invalid_args", (4,), "invalid args: {pointer}: {why}", 64),
-    Entry("approval_required", (4,), "approval required", 75, "hcpx approvals approve {approval_id}"),
+    Entry("approval_required", (4,), "approval required", 75,
+          "somebody else decides: hcpx approvals approve {approval_id}"),
     Entry("approval_denied", (4,), "approval denied: {reason}", 77),
     Entry("idempotency_conflict", (4,), "denied: idempotency_key reused", 77,
           "use a new idempotency_key for a call that differs"),
@@ -127,8 +128,6 @@ def deny(code: str, *, step: int | None = None, hint: str | None = None, **field
 def _hint(template: str | None, fields: dict[str, str]) -> str | None:
     if template is None:
         return None
-    if not template.startswith("hcpx "):
-        return template
     try:
         return template.format_map({name: shell_quoted(value) for name, value in fields.items()})
     except KeyError:

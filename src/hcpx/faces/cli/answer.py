@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import msgspec
 
@@ -56,6 +57,17 @@ def show(answer: Answer, *, as_json: bool) -> None:
         print_table([dict(row) for row in answer.rows])
     for note in answer.notes:
         sys.stderr.write(f"note: {plain(note)}\n")
+
+
+def fields(value: Mapping[str, object], above: str = "") -> list[Mapping[str, object]]:
+    """Return a value as rows of field and value, as people read it: what lies inside has a line of its own."""
+    rows: list[Mapping[str, object]] = []
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            rows += fields(cast("Mapping[str, object]", inner), f"{above}{name}.")
+        elif inner not in (None, "", []):
+            rows.append({"field": f"{above}{name}", "value": inner})
+    return rows
 
 
 def print_json(value: object) -> None:

@@ -10,6 +10,8 @@ USAGE = """\
 usage: hcpx exec PACK VERB [options] -- name=value ...
        hcpx exec -          read an envelope from stdin
 
+  Which args a command takes: hcpx pack show PACK VERB
+
   name=value      a string; true and false for confirm and apply; JSON where the schema takes no string
   name:=JSON      any JSON value
   name=@FILE      the text of a file, @- for stdin;   name:=@FILE  the JSON of a file
@@ -140,5 +142,5 @@ def _places(places: list[str]) -> str:
     if not places:
         return "a pack and a verb are missing: hcpx exec PACK VERB -- name=value"
     if len(places) == 1:
-        return "the verb is missing: hcpx exec PACK VERB -- name=value"
+        return f"the verb is missing: hcpx exec PACK VERB -- name=value; see: hcpx pack show {places[0]}"
     return f"too many words: {places[2]!r}; args of the command go behind --"

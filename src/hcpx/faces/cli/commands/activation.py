@@ -10,6 +10,7 @@ import msgspec
 from hcpx.faces.cli.answer import Answer
 from hcpx.faces.cli.kinds import Change, Desk
 from hcpx.faces.cli.people import plain
+from hcpx.vocabulary.pack import FOLLOW
 
 _ON = click.option("--on", "session_id", metavar="SESSION", help="A session's id, by default the owner's own.")
 
@@ -23,7 +24,8 @@ def activate(desk: Desk, pack_id: str, session_id: str | None, *, follow: bool) 
     packs = desk.owner.packs
     seen = packs.show(pack_id).digest
     asked = packs.asked(pack_id, session_id)
-    first = packs.activation(pack_id, session_id) is None
+    # Who followed the pack took its changes as they came, so there is no version to compare with.
+    first = packs.activation(pack_id, session_id) in (None, FOLLOW)
     if asked and not desk.question.as_json:
         head = "asks for" if first else "has changed since it was activated"
         sys.stderr.write(f"{pack_id} {head}:\n" + "".join(f"  {plain(one.text)}\n" for one in asked))

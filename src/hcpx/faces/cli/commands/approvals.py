@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from hcpx.faces.cli.answer import Answer, Stop, print_json
+from hcpx.faces.cli.answer import Answer, Stop, fields, print_json
 from hcpx.faces.cli.kinds import Act, Question, Read
 from hcpx.faces.cli.people import plain
 from hcpx.faces.cli.times import written
@@ -38,8 +38,7 @@ def list_(view: View, *, every: bool) -> Answer:
 def show(view: View, approval_id: str) -> Answer:
     """Show exactly what would run."""
     found = _approval(view.approval(approval_id))
-    lines = [{"field": name, "value": value} for name, value in found.items()]
-    return Answer(found, rows=lines)
+    return Answer(found, rows=fields(found))
 
 
 class _Watch(Read):
@@ -85,11 +84,14 @@ def deny(runtime: Runtime, session: Session, approval_id: str, reason: str) -> A
 def _decided(found: Approval | Denial) -> Answer:
     if isinstance(found, Denial):
         raise Stop(found)
-    count = sum(said.verdict == "approve" for said in found.decisions)
-    return Answer(
-        _approval(found),
-        text=f"approval {found.id} is {found.state}, approved by {count} of {found.ask.needed}",
-    )
+    count, needed = sum(said.verdict == "approve" for said in found.decisions), found.ask.needed
+    if found.state == "denied":
+        text = f"approval {found.id} is denied"
+    elif count < needed:
+        text = f"approval {found.id} has {count} of {needed}"
+    else:
+        text = f"approval {found.id} has {count} of {needed}: the call may be made again"
+    return Answer(_approval(found), text=text)
 
 
 def _approval(one: Approval) -> dict[str, object]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 import click
 import msgspec
 
-from hcpx.faces.cli.answer import Answer, Stop
+from hcpx.faces.cli.answer import Answer, Stop, fields
 from hcpx.faces.cli.kinds import Question, Read
 from hcpx.faces.cli.times import bound
 from hcpx.runtime.view import Entry, Filter, View
@@ -43,7 +44,7 @@ def list_(view: View, since: str | None, until: str | None, limit: int, **wanted
 def show(view: View, audit_id: str) -> Answer:
     """Show one call with all its records."""
     found = view.call(audit_id)
-    return Answer(found, rows=[{"field": name, "value": value} for name, value in found.items()])
+    return Answer(found, rows=_fields(found))
 
 
 @audit.command("verify", cls=Read, empty={"chains": []})
@@ -95,6 +96,13 @@ def export(
         sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()
     return None
+
+
+def _fields(call: Entry) -> list[Mapping[str, object]]:
+    """Return a call as people read it: of its records, which are in the JSON, the kind and the hash."""
+    records = cast("list[Entry]", call["records"])
+    chained = {f"record {one['seq']}": f"{one['kind']} {one['hash']}" for one in records}
+    return fields({name: value for name, value in call.items() if name != "records"} | chained)
 
 
 def _as_list(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -23,16 +23,16 @@ def set_(desk: Desk, name: str, value: str) -> Answer:
 @group.command("get", cls=OwnerRead)
 @click.argument("name")
 def get(desk: Desk, name: str) -> Answer:
-    """Show what a setting was set to."""
+    """Show a setting, its default where it was not set."""
     value = desk.owner.settings().get(name)
     if value is None:
-        raise stop("not_found", what=f"{name} is not set", hint="hcpx config list")
+        raise stop("not_found", what=f"no setting {name}", hint="hcpx config list")
     return Answer({"name": name, "value": value}, text=value)
 
 
 @group.command("list", cls=OwnerRead, empty={"settings": {}})
 def list_(desk: Desk) -> Answer:
-    """List what was set."""
+    """List the settings, defaults too."""
     found = desk.owner.settings()
     rows = [{"name": name, "value": value} for name, value in found.items()]
     return Answer({"settings": found}, rows=rows)

@@ -14,6 +14,8 @@ from hcpx.runtime import Settings
 from hcpx.runtime.view import View
 from hcpx.vocabulary.denial import CATALOGUE, Denial, shell_quoted
 from hcpx.vocabulary.finding import Finding, errors
+from hcpx.vocabulary.pack import Pack
+from hcpx.vocabulary.text import nearest
 
 pack = click.Group("pack", help="Packs: what agents and people may run.")
 
@@ -50,11 +52,14 @@ def list_(view: View) -> Answer:
 
 @pack.command("show", cls=Read)
 @click.argument("pack_id", metavar="PACK")
-def show(view: View, pack_id: str) -> Answer:
-    """Show a pack: its commands and what each demands."""
+@click.argument("verb_key", metavar="[VERB]", required=False)
+def show(view: View, pack_id: str, verb_key: str | None) -> Answer:
+    """Show a pack: its commands and what each demands; with VERB one command and its args."""
     found = view.pack(pack_id)
     if isinstance(found, Denial):
         raise Stop(found)
+    if verb_key is not None:
+        return _command(view, found, verb_key)
     commands = [
         {
             "verb_key": key,
@@ -116,7 +121,10 @@ def new(settings: Settings, program: str, folder: str | None, *, from_help: bool
     if isinstance(found, Denial):
         raise Stop(found)
     place, files = found
-    text = f"wrote {place}: {' '.join(files)}\nnext: hcpx pack lint {shell_quoted(place)}"
+    text = f"wrote {place}: {' '.join(files)}\n"
+    if "/" in program:
+        text += f"next: cp {shell_quoted(program)} {shell_quoted(place)}/, so that the program is the pack's own\n"
+    text += f"next: hcpx pack lint {shell_quoted(place)}"
     return Answer({"folder": place, "files": sorted(files)}, text=text)
 
 
@@ -137,6 +145,20 @@ def diff(desk: Desk, pack_id: str, session_id: str | None) -> Answer:
     found = desk.owner.packs.asked(pack_id, session_id)
     text = "\n".join(one.text for one in found) or "nothing has changed"
     return Answer({"pack_id": pack_id, "changes": [msgspec.to_builtins(one) for one in found]}, text=text)
+
+
+def _command(view: View, pack: Pack, verb_key: str) -> Answer:
+    from hcpx.faces.cli.command_card import args, card, heading
+
+    command = pack.commands.get(verb_key)
+    if command is None or verb_key not in pack.policy:
+        near = nearest(verb_key, tuple(pack.commands))
+        meant = f"hcpx pack show {pack.id} {near}" if near is not None else None
+        raise stop("no_policy", verb_key=verb_key, pack_id=pack.id, hint=meant)
+    row = view.row(pack, verb_key)
+    rows = args(command)
+    about = heading(pack.id, command, row)
+    return Answer(card(pack.id, command, row), text=f"{about}\n" if rows else about, rows=rows or None)
 
 
 def _refused(source: str, denial: Denial, findings: Sequence[Finding]) -> Stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from hcpx.faces.cli.answer import Answer
+from hcpx.faces.cli.answer import Answer, fields
 from hcpx.faces.cli.exec_line import seconds
 from hcpx.faces.cli.kinds import Change, Desk, Read
 from hcpx.faces.cli.times import written
@@ -52,7 +52,7 @@ def list_(view: View) -> Answer:
 def show(view: View, session_id: str | None) -> Answer:
     """Show one session, by default the one in use."""
     found = _session(view.session_row(session_id))
-    return Answer(found, rows=[{"field": name, "value": value} for name, value in found.items()])
+    return Answer(found, rows=fields(found))
 
 
 @session.command("revoke", cls=Change)
