@@ -90,6 +90,16 @@ def test_an_approver_who_has_lost_the_right_does_not_count() -> None:
     assert not here.ran
 
 
+@pytest.mark.parametrize(("amount", "counts"), [(100, True), (101, False)])
+def test_an_approver_counts_only_for_the_args_that_the_right_covers(amount: int, counts: bool) -> None:
+    here = world()
+    up_to = '{"properties": {"amount": {"maximum": 100}}}'
+    here.grants["user:grace"] = [Grant("verb.approve", "ledger", ("wire",), args_schema=up_to)]
+    wire(here, amount=amount)
+    approve(here, "user:grace")
+    assert wire(here, amount=amount).ok is counts
+
+
 def test_a_denied_request_answers_with_the_reason() -> None:
     here = world()
     wire(here)
