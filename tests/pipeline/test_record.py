@@ -9,7 +9,7 @@ import pytest
 
 from hcpx.ports import AuditUnavailable, StoreUnavailable
 from hcpx.vocabulary.denial import ApprovalTicket, Cause
-from hcpx.vocabulary.invocation import Enforced, Ran
+from hcpx.vocabulary.invocation import Contact, Enforced, Ran
 from hcpx.vocabulary.pack import Wrap
 from hcpx.vocabulary.policy import PolicyRow
 from tests.doubles import PROJECT, World, wrap_pack
@@ -183,6 +183,14 @@ def test_a_store_that_fails_in_the_middle_is_a_denial(error: Exception) -> None:
     here = world()
     here.adapter.answer = error
     assert here.call("see").code in ("store_unavailable", "audit_unavailable")
+
+
+def test_the_hosts_that_a_program_reached_for_are_in_the_record() -> None:
+    here = world()
+    contacts = (Contact("api.example", 443, None, 2), Contact("10.0.0.1", 80, "not on the list", 1))
+    here.adapter.answer = Ran(value=1, exit_code=0, contacts=contacts)
+    here.call("see")
+    assert here.last.contacts == contacts
 
 
 def test_a_successful_result_lands_in_the_brain() -> None:

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from hcpx.sandbox.job import Contact, Ended, NotStarted
+from hcpx.sandbox.job import Ended, NotStarted
 from hcpx.sandbox.network_list import NetworkList, normal
 from hcpx.sandbox.proxy import Decision, Proxy
+from hcpx.vocabulary.invocation import Contact
 from tests.sandbox_isolation.bench import Bench
 
 

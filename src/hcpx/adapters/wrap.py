@@ -247,6 +247,7 @@ def _ran(invocation: Invocation, ended: Ended, redactor: Redactor) -> Ran:
         enforced=replace(ended.enforced, limits=held),
         warnings=ended.warnings,
         output_sizes={"stdout": ended.stdout_size, "stderr": ended.stderr_size},
+        contacts=tuple(replace(one, host=redactor.text(one.host)) for one in ended.network),
     )
 
 

@@ -76,6 +76,7 @@ def ended_record(
         approval_ids=confirmed.approval_ids,
         output_sizes=ran.output_sizes,
         output_digests=_output_digests(ports, ran),
+        contacts=ran.contacts,
         sandbox=ran.enforced.sandbox if ran.enforced is not None else None,
         parent=trail.call.parent,
     )

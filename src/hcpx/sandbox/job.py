@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from hcpx.vocabulary.invocation import Cancel, Enforced, OpenDirectory, Program
+from hcpx.vocabulary.invocation import Cancel, Contact, Enforced, OpenDirectory, Program
 from hcpx.vocabulary.policy import Limits
 
 
@@ -52,15 +52,6 @@ class Job(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         """Name the program, never its arguments or environment."""
         return f"Job({self.name!r}, ...)"
-
-
-class Contact(msgspec.Struct, frozen=True):
-    """A host that the program wanted to reach, how often, and why it was refused (None: let through)."""
-
-    host: str
-    port: int
-    refused: str | None
-    times: int
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -81,6 +81,15 @@ class Enforced(msgspec.Struct, frozen=True):
     limits: dict[str, int | float]
 
 
+class Contact(msgspec.Struct, frozen=True):
+    """A host that the program wanted to reach, how often, and why it was refused (None: let through)."""
+
+    host: str
+    port: int
+    refused: str | None
+    times: int
+
+
 class Target(msgspec.Struct, frozen=True):
     """A command with its effective row, for a session: what availability, approvals and explain look at."""
 
@@ -114,7 +123,7 @@ class Ran(msgspec.Struct, frozen=True):
     """How a started call ended. `code` and `error` are None exactly where it succeeded.
 
     `value` is msgspec.UNSET where there is none. Streams are redacted text, with the exact (redacted)
-    bytes beside them where they are not UTF-8. `sizes` and `digests` of the streams are for the audit.
+    bytes beside them where they are not UTF-8. `output_sizes` and `contacts` are for the audit.
     """
 
     value: object = msgspec.UNSET
@@ -133,3 +142,4 @@ class Ran(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     started: bool = True
     output_sizes: dict[str, int] = {}
+    contacts: tuple[Contact, ...] = ()

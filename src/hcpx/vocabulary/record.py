@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from .invocation import Contact
+
 RecordKind = Literal["intent", "outcome", "entry"]
 Decision = Literal["allowed", "denied", "mock", "replayed"]
 Outcome = Literal["ok", "failed", "timeout", "cancelled", "unknown"]
@@ -57,5 +59,6 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     output_sizes: dict[str, int] = {}
     output_digests: dict[str, str] = {}
     sandbox: str | None = None
+    contacts: tuple[Contact, ...] = ()
     parent: str | None = None
     node: str | None = None

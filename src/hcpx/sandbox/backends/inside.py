@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 from hcpx.sandbox import spawn
 from hcpx.sandbox.cgroup import Group
-from hcpx.sandbox.job import Contact
 from hcpx.sandbox.journal import Journal
 from hcpx.sandbox.tree import Tree
-from hcpx.vocabulary.invocation import Cancel
+from hcpx.vocabulary.invocation import Cancel, Contact
 
 from .gate import Gate
 from .inner import Namespace, children_of, first_process
