@@ -151,18 +151,12 @@ def test_land_brain_asks_for_a_project_before_anything_of_step_3() -> None:
     ("session", "hint"),
     [
         ({"owner": True}, "hcpx activate ledger"),
-        ({"id": "s_9"}, "hcpx activate ledger --on s_9"),
-        ({"id": "s_9", "actor": "agent:claude"}, "ask the store's owner to run: hcpx activate ledger --on s_9"),
-        ({"id": "s_9", "scope": (Grant("verb.exec.read", "ledger", ("*",)),)}, "hcpx activate ledger --on s_9"),
-        ({"id": "s_9", "scope": (Grant("verb.exec.read", "*", ("*",)),)}, "hcpx activate ledger --on s_9"),
-        (
-            {"id": "s_9", "scope": (Grant("verb.exec.read", "transit", ("*",)),)},
-            "hcpx session new --principal user:ada --pack ledger",
-        ),
+        ({"id": "s_9"}, "hcpx activate ledger"),
+        ({"id": "s_9", "actor": "agent:claude"}, "ask the store's owner to run: hcpx activate ledger"),
     ],
-    ids=["owner", "session", "actor", "scope", "any", "elsewhere"],
+    ids=["owner", "session", "actor"],
 )
-def test_what_is_to_be_activated_names_the_session_that_is_to_have_it(
+def test_what_is_to_be_activated_is_named_as_the_catalogue_says(
     activations: dict[str, str], session: dict[str, Any], hint: str
 ) -> None:
     assert world(activations=activations, **session).call("balance").hint == hint

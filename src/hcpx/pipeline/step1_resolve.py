@@ -11,7 +11,6 @@ from hcpx.vocabulary.pack import inactive
 from hcpx.vocabulary.policy import tightened
 from hcpx.vocabulary.principal import Session
 
-from . import ways_out
 from .stages import Resolved
 
 
@@ -28,7 +27,7 @@ def resolve(ports: Ports, call: Call, session: Session, envelope: Envelope) -> R
         return deny("unknown_pack", pack_id=pack_id)
     code = inactive(pack, session.activations.get(pack_id))
     if code is not None:
-        return deny(code, pack_id=pack_id, hint=ways_out.activate(session, pack_id))
+        return deny(code, pack_id=pack_id)
     command = pack.commands.get(verb_key)
     row = pack.policy.get(verb_key)
     if command is None or row is None:

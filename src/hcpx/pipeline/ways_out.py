@@ -1,22 +1,12 @@
-"""Hints that fit the session that met the denial: activations, scope and project are each session's own.
+"""Hints that fit the session that met the denial: scope and project are each session's own.
 
 What the catalogue says fits the owner's own session, so that there `None` keeps it.
 """
 
 from __future__ import annotations
 
-from hcpx.vocabulary.capability import ANY
 from hcpx.vocabulary.denial import shell_quoted
 from hcpx.vocabulary.principal import Session
-
-
-def activate(session: Session, pack_id: str) -> str | None:
-    """Name the session that is to have the pack; where its scope keeps the pack out, it takes a new one."""
-    if session.owner:
-        return None
-    if session.scope is not None and all(grant.pack_id not in (ANY, pack_id) for grant in session.scope):
-        return new_session(session, pack_id)
-    return f"hcpx activate {shell_quoted(pack_id)} --on {shell_quoted(session.id)}"
 
 
 def project(session: Session, pack_id: str, verb_key: str) -> str | None:

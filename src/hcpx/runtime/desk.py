@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from hcpx.packs import skills
 from hcpx.packs.bootstrap.handlers import Check, PackTitle
-from hcpx.pipeline import ways_out
 from hcpx.pipeline.step5_mint import mint_request
 from hcpx.store.errors import NotFound
 from hcpx.vocabulary.denial import Denial, deny
@@ -98,7 +97,7 @@ class RuntimeDesk:
         if pack is None:
             return deny("unknown_pack", pack_id=pack_id)
         code = _inactive(session, pack)
-        return pack if code is None else deny(code, pack_id=pack_id, hint=ways_out.activate(session, pack_id))
+        return pack if code is None else deny(code, pack_id=pack_id)
 
 
 def _inactive(session: Session, pack: Pack) -> str | None:
