@@ -152,6 +152,26 @@ def test_a_credential_is_kept_for_a_principal_and_nobody_else(house: House, name
     assert house.owner.bindings.list() == []
 
 
+def test_the_command_that_connecting_takes_its_secret_from_never_runs_for_a_caller(house: House) -> None:
+    body = manifest("tool")
+    logins = {
+        name: {"summary": "Log in", "cli": ["tool", "argv", "tok-1234567"], "args": {}} for name in ("login", "renew")
+    }
+    house.installed(
+        commands=body["commands"] | logins,
+        policy=body["policy"] | {name: {"operation": "connect"} for name in logins},
+        binding=body["binding"] | {"connect": {"command": "login", "secret": "/argv/0"}},
+    )
+    token, _ = house.owner.new_session(actor="agent:claude")
+    line = "hcpx connect tool"
+    assert house.call("login").result == {"deferred_to_cli": True, "hint": line}
+    asked = {"deferred_to_cli": True, "hint": f"ask the store's owner to run: {line}"}
+    assert house.call("login", token=token).result == asked
+    assert house.call("renew", token=token).result == {"argv": ["tok-1234567", "--json"]}
+    other, _ = house.owner.new_session(principal="user:eve")
+    assert house.call("login", token=other).code == "denied"
+
+
 def test_connecting_asks_for_the_family_where_there_is_a_choice(house: House) -> None:
     policy = manifest("tool")["policy"] | {"set": {"operation": "write", "confirm": True, "binding": "mothership"}}
     house.installed(policy=policy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from hcpx.sandbox.job import Backend, Ended, Job, NotStarted, PrivateFile
 from hcpx.sandbox.programs import Found, Programs
 from hcpx.sandbox.workspace import Folder, Workspaces
 from hcpx.vocabulary.binding import Binding
-from hcpx.vocabulary.denial import Denial, deny
+from hcpx.vocabulary.denial import Denial, deny, hint_for, shell_quoted
 from hcpx.vocabulary.invocation import Cancel, Enforced, Invocation, Program, Ran, Target
 from hcpx.vocabulary.json_text import number_text
 from hcpx.vocabulary.pack import Pack, WorkspaceMode, Wrap
@@ -101,6 +101,8 @@ class Wrapped:
 
     def run(self, invocation: Invocation) -> Ran | Denial:
         """Run the program; a Denial means that nothing was started."""
+        if _connects(invocation):
+            return _deferred(invocation)
         backend = self._choose(native_local=invocation.native_local)
         if isinstance(backend, Denial):
             return backend
@@ -191,6 +193,20 @@ def _wrap(pack: Pack) -> Wrap:
     if pack.wrap is None:
         raise TypeError(f"a pack of kind {pack.kind} came to the adapter for wrap")
     return pack.wrap
+
+
+def _connects(invocation: Invocation) -> bool:
+    """Tell whether the command is the one whose result `hcpx connect` takes the secret from (Spec 03, connect)."""
+    declared = invocation.pack.binding.proposals.get("connect")
+    return isinstance(declared, dict) and (
+        cast("dict[str, object]", declared).get("command") == invocation.command.verb_key
+    )
+
+
+def _deferred(invocation: Invocation) -> Ran:
+    """Answer with the owner's line: run here, the command would hand a secret to its caller."""
+    line = f"hcpx connect {shell_quoted(invocation.pack.id)}"
+    return Ran(value={"deferred_to_cli": True, "hint": hint_for(invocation.session.actor, line)}, started=False)
 
 
 def _mode(invocation: Invocation) -> WorkspaceMode:
