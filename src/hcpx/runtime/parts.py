@@ -104,7 +104,7 @@ class Parts:
             brain=BrainRows(database, self.clock),
             log=TroubleLog(trouble_path(settings)),
         )
-        self.gate = PipelineGate(self.ports)
+        self.gate = PipelineGate(self.ports, database)
         self._at_close: list[Callable[[], None]] = []
 
     def close(self) -> None:

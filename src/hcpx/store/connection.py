@@ -17,11 +17,13 @@ class Connection:
     SQLite never syncs a commit of it (`synchronous=NORMAL`) and never empties the log by itself.
     """
 
-    __slots__ = ("_path", "_wal", "counter", "sql", "written")
+    __slots__ = ("_path", "_wal", "counter", "held", "sql", "written")
 
     def __init__(self, path: str, wait_s: float = WAIT_S) -> None:
         self._path = path
         self._wal = -1
+        self.held: int | None = None
+        """The change counter as the running call of this thread found it; see `Database.steady`."""
         self.written = 0
         """How many rows this connection had changed when its transaction began."""
         try:

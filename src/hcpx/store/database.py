@@ -30,6 +30,7 @@ _SHORT_LIFE: Final = 32
 # While a process lives nobody reads the log in; a log of some 4 MB, used again and again, is the fastest.
 _LONG_STRETCH: Final = 256
 _LARGE_LOG: Final = 8 * 1024 * 1024
+_UNREAD: Final = -2
 
 
 class Writing:
@@ -68,8 +69,29 @@ class Changing:
         finally:
             self._database.end(commit=commit, durable=True)
         if commit:
+            self._database.unsteady()
             self._database.due = True
             self._database.rest()
+
+
+class Steady:
+    """The block of one call: what it may do is judged by the store as it was when the call first asked."""
+
+    __slots__ = ("_before", "_connection", "_database")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        self._connection = self._database.connection_or_none()
+        if self._connection is not None:
+            self._before = self._connection.held
+            self._connection.held = _UNREAD
+
+    def __exit__(self, kind: object, problem: object, trace: object) -> None:
+        if self._connection is not None:
+            # A call around this one goes on judging by what is true now.
+            self._connection.held = None if self._before is None else _UNREAD
 
 
 class Database:
@@ -147,7 +169,39 @@ class Database:
 
     def changes(self) -> int:
         """Return the change counter: what was read before, and has the same number, still holds."""
-        counter = self._mine().counter
+        connection = self._mine()
+        held = connection.held
+        if held is None:
+            return self._count(connection)
+        if held == _UNREAD:
+            held = connection.held = self._count(connection)
+        return held
+
+    def changes_now(self) -> int:
+        """Return the change counter as it is now, also within a `steady` block, which ends with that."""
+        self.unsteady()
+        return self._count(self._mine())
+
+    def unsteady(self) -> None:
+        """End the `steady` block that this thread may be in: from here on the counter is read each time."""
+        self._mine().held = None
+
+    def steady(self) -> Steady:
+        """Read the change counter once for a block of this thread: the judging of one call.
+
+        A block within it, such as a step of a composite, reads it anew; so does what asks for `changes_now`.
+        """
+        return Steady(self)
+
+    def connection_or_none(self) -> Connection | None:
+        """Return this thread's connection, or None where it cannot be had: whoever needs it then says why."""
+        try:
+            return self._mine()
+        except (StoreUnavailable, RuntimeError):
+            return None
+
+    def _count(self, connection: Connection) -> int:
+        counter = connection.counter
         try:
             row = counter.execute(queries.CHANGES).fetchone()
             counter.fetchone()  # there is no other row: the statement ends, and what it saw is not held on to

@@ -25,8 +25,8 @@ class AllowList:
         return self.list().get(name)
 
     def list(self) -> Mapping[str, str]:
-        """Return name to real path."""
-        held = self._held.current()
+        """Return name to real path, as it is now: a program may start long after its call was judged."""
+        held = self._held.at(self._database.changes_now())
         allowed = held.get(None)
         if allowed is None:
             allowed = held[None] = dict(self._database.all(queries.ALLOWED))
