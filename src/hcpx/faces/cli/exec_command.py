@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from types import FrameType
-from typing import cast
+from typing import Final, cast
 
 from hcpx.runtime import BadSettings, Runtime, StoreUnavailable
 from hcpx.vocabulary.denial import deny
@@ -18,6 +18,9 @@ from hcpx.vocabulary.result import Result
 from .exec_line import USAGE, ExecLine, UsageError, read_line, wants_json
 from .pairs import read_object, read_pairs
 from .statuses import INTERRUPTED, exit_status, failure, quiet_pipe, unwritten, usage_failure
+
+# Also a terminal that is closed; what the caller had ignored (nohup, a job in the background) stays ignored.
+_ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(words: list[str]) -> int:
@@ -166,7 +169,8 @@ def _called(runtime: Runtime, token: str | None, line: ExecLine, payload: Payloa
     def stop(_number: int, _frame: FrameType | None) -> None:
         cancel.cancel()
 
-    before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
+    heard = [number for number in _ENDS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [(number, signal.signal(number, stop)) for number in heard]
     try:
         return runtime.execute(
             payload,

@@ -1,4 +1,4 @@
-"""Ctrl-C and TERM as a wish to cancel: what runs is ended and recorded, then the command ends."""
+"""Ctrl-C, TERM and a closed terminal as a wish to cancel: what runs is ended and recorded, then the command ends."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hcpx.vocabulary.invocation import Cancel
 
 @contextmanager
 def cancelling() -> Generator[Cancel]:
-    """Give a handle that Ctrl-C and TERM cancel; after the block the command ends as interrupted."""
+    """Give a handle that they cancel, where the caller did not ignore them; after the block the command ends as interrupted."""
     cancel = Cancel()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         cancel.cancel()
 
-    before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in ends if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [(number, signal.signal(number, stop)) for number in heard]
     try:
         yield cancel
     finally:
