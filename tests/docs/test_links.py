@@ -29,6 +29,13 @@ def test_every_page_is_reached_from_the_front_page_of_the_documentation() -> Non
     assert [page for page in within if page not in reached(ROOT / "docs/README.md")] == []
 
 
+def test_every_decision_has_a_number_of_its_own_and_says_it() -> None:
+    pages = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+    numbers = [page.name[:4] for page in pages]
+    assert len(set(numbers)) == len(numbers)
+    assert [page.read_text(encoding="utf-8")[:7] for page in pages] == [f"# {number} " for number in numbers]
+
+
 def test_a_lost_link_a_lost_anchor_and_a_lost_page_are_seen(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         "# One `two` three\n\n[b](b.md) [x](https://x.invalid) `[no](link.md)`\n[s](#one-two-three)\n"

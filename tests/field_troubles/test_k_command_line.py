@@ -64,7 +64,12 @@ def test_k1_at_a_terminal_on_both_sides_one_word_runs_it(site: Site) -> None:
     ("words", "status", "code", "error"),
     [
         (("exec", "nopack", "x", "--json"), 69, "unknown_pack", "unknown pack nopack"),
-        (("exec", "ledger", "--json"), 2, "usage", "the verb is missing: hcpx exec PACK VERB -- name=value"),
+        (
+            ("exec", "ledger", "--json"),
+            2,
+            "usage",
+            "the verb is missing: hcpx exec PACK VERB -- name=value; see: hcpx pack show ledger",
+        ),
         (("exec", "ledger", "nope", "--json"), 69, "no_policy", "no policy for nope"),
         (("exec", "--json"), 2, "usage", "a pack and a verb are missing: hcpx exec PACK VERB -- name=value"),
         (("exec", "ledger", "balance", "--nosuch", "--json"), 2, "usage", None),

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from hcpx.vocabulary.denial import shell_quoted
+
 USAGE = """\
 usage: hcpx exec PACK VERB [options] -- name=value ...
        hcpx exec -          read an envelope from stdin
@@ -142,5 +144,5 @@ def _places(places: list[str]) -> str:
     if not places:
         return "a pack and a verb are missing: hcpx exec PACK VERB -- name=value"
     if len(places) == 1:
-        return f"the verb is missing: hcpx exec PACK VERB -- name=value; see: hcpx pack show {places[0]}"
+        return f"the verb is missing: hcpx exec PACK VERB -- name=value; see: hcpx pack show {shell_quoted(places[0])}"
     return f"too many words: {places[2]!r}; args of the command go behind --"
