@@ -12,7 +12,7 @@ from hcpx.vocabulary.invocation import Cancel
 
 @contextmanager
 def cancelling() -> Generator[Cancel]:
-    """Give a handle that they cancel, where the caller did not ignore them; after the block the command ends as interrupted."""
+    """Give a handle that they cancel, where the caller did not ignore them; the command then ends as interrupted."""
     cancel = Cancel()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
