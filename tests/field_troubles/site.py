@@ -57,9 +57,9 @@ class Answer(NamedTuple):
 class Site:
     """One store in `folder`, open for its owner."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, home: Path | None = None) -> None:
         self.folder = folder
-        self.home = folder / "home"
+        self.home = folder / "home" if home is None else home
         self.runtime = Runtime.open(home=str(self.home), create_missing=True, lasting=True)
         self.owner: Any = self.runtime.owner
 

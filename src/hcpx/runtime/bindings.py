@@ -52,9 +52,9 @@ class BindingDesk:
             raise NotFound(f"pack {pack_id} is not connected for {whose}")
         return chosen
 
-    def list(self) -> Sequence[Connection]:
-        """Return what is connected in the owner's tenant; nothing is decrypted."""
-        return self._connections.list(self._owner.tenant)
+    def list(self, tenant: str | None = None) -> Sequence[Connection]:
+        """Return what is connected in a tenant, the owner's by default; nothing is decrypted."""
+        return self._connections.list(self._owner.tenant if tenant is None else tenant)
 
     def family(self, pack_id: str, family: str | None) -> str:
         """Return the family to connect: the one that is named, or the only one that the pack asks for."""

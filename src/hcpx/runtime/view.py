@@ -134,7 +134,7 @@ class View:
 
     def bindings(self) -> Sequence[Connection]:
         """Return what is connected; nothing is decrypted."""
-        found = self._owner.bindings.list()
+        found = self._owner.bindings.list(self.session.tenant)
         return [one for one in found if self.is_owner or one.principal == self.session.principal]
 
     # --- approvals ------------------------------------------------------------------------------------------
