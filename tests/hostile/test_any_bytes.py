@@ -172,3 +172,15 @@ def test_a_program_that_prints_every_byte_is_answered_in_utf8(depot: Site, face:
     people = depot.cli("exec", "depot", "run")
     people.stdout.decode()
     assert people.status == 0
+
+
+@pytest.mark.parametrize("pair", ["x=@/dev/zero", "x:=@/dev/zero", "x=@-"])
+def test_a_file_without_an_end_is_refused(depot: Site, pair: str) -> None:
+    done = depot.cli("exec", "depot", "run", "--json", "--", pair, stdin=b"x" * 1_100_000)
+    assert (done.status, done.body["code"], "more than 1 MiB" in done.body["error"]) == (2, "usage", True)
+
+
+@pytest.mark.parametrize("pair", ["x=@", "x=@/", "x=@/proc/self/mem", "x=@/dev/full", "x=@/etc/shadow/x", "x=@\udcff"])
+def test_a_file_that_cannot_be_read_is_a_usage_error(depot: Site, pair: str) -> None:
+    done = depot.cli("exec", "depot", "run", "--json", "--", pair)
+    assert (done.status, done.body["code"]) == (2, "usage")

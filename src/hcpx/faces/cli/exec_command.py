@@ -134,9 +134,13 @@ def _payload(runtime: Runtime, token: str | None, line: ExecLine) -> Payload:
 
 def _contents(name: str) -> str:
     if name == "-":
-        return sys.stdin.buffer.read().decode()
-    with open(name, "rb") as file:
-        return file.read().decode()
+        data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    else:
+        with open(name, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{name!r} holds more than 1 MiB, which no envelope does")
+    return data.decode()
 
 
 def _agreed(runtime: Runtime, token: str | None, line: ExecLine, payload: Payload, live: _Live) -> Result:
