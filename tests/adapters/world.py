@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hcpx.adapters.assembly import directories, wrapped
+from hcpx.adapters.lanes import Lanes
 from hcpx.adapters.wrap import Choose, Wrapped
 from hcpx.sandbox.environment import Environments
 from hcpx.sandbox.programs import Programs
@@ -57,6 +58,7 @@ class World:
             programs=Programs(PATH, self.allowed.get),
             redaction=OneSecretEach(),
             environments=Environments(PATH, AMBIENT),
+            lanes=Lanes(str(self.state)),
         )
 
     def program(self, script: str, name: str = "tool") -> None:

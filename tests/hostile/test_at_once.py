@@ -80,6 +80,21 @@ def test_an_approval_that_four_processes_race_for_serves_exactly_one_run(site: S
     assert site.holds()
 
 
+def test_a_row_that_lets_one_call_in_holds_between_processes(site: Site) -> None:
+    script = "#!/bin/sh\nmkdir alone || exit 9\nsleep 0.1\nrmdir alone\necho '{}'\n"
+    site.install(
+        "pad",
+        script,
+        wrap={"json_flag": None},
+        commands={"run": ["pad", "run"]},
+        policy={"run": {"operation": "read", "limits": {"concurrency": 1}}},
+    )
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: told(site, "exec", "pad", "run", "--json"), range(4)))
+    assert [status for status, _ in done] == [0] * 4
+    assert done[0][1]["enforced"]["limits"]["concurrency"] == 1
+
+
 @pytest.mark.slow
 def test_eight_processes_that_call_and_change_the_store_lose_and_double_nothing(site: Site) -> None:
     """Half of them share their keys, so that of four calls under one key one runs."""

@@ -18,6 +18,7 @@ from hcpx.sandbox.programs import Programs
 from hcpx.sandbox.workspace import Folders, Workspaces
 from hcpx.vocabulary.denial import Denial, deny
 
+from .lanes import Lanes
 from .wrap import Wrapped
 
 Mode = Literal["sandbox", "native-local"]
@@ -43,6 +44,7 @@ def wrapped(
         programs=Programs(search_path, allowed),
         redaction=redaction,
         environments=Environments(search_path, variables),
+        lanes=Lanes(state),
         at_close=(backends.close,),
     )
 

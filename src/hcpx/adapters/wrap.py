@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Final, Protocol, cast
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from hcpx.vocabulary.pack import Pack, WorkspaceMode, Wrap
 from hcpx.vocabulary.policy import PolicyRow
 from hcpx.vocabulary.text import headed
 
+from .lanes import Lanes, no_place
 from .printed import Live, Printed, printed, value_of
 from .turnstile import Turnstile
 
@@ -45,6 +47,7 @@ class Wrapped:
         programs: Programs,
         redaction: Redaction,
         environments: Environments,
+        lanes: Lanes,
         at_close: tuple[Callable[[], None], ...] = (),
     ) -> None:
         self._choose = choose
@@ -52,6 +55,7 @@ class Wrapped:
         self._programs = programs
         self._redaction = redaction
         self._environments = environments
+        self._lanes = lanes
         self._at_close = (workspaces.close, *at_close)
         self._turnstile = Turnstile()
 
@@ -110,13 +114,19 @@ class Wrapped:
             return deny("no_mock", pack_id=invocation.pack.id, verb_key=invocation.command.verb_key)
         limits = invocation.row.limits
         key = (invocation.session.tenant, invocation.pack.id, invocation.command.verb_key)
+        until = monotonic() + limits.timeout_s
         entered = self._turnstile.enter(key, limits.concurrency, limits.timeout_s, invocation.cancel)
-        if entered == "busy":
-            return deny("busy", limit=f"concurrency {limits.concurrency}")
-        if entered == "cancelled":
-            return deny("cancelled")
+        if entered != "in":
+            return no_place(entered, limits.concurrency)
         try:
-            return self._run(invocation, backend)
+            # The default is held within this process; what somebody asked for is held between processes too.
+            if "concurrency" not in limits.asked:
+                return self._run(invocation, backend)
+            place = self._lanes.take(key, limits.concurrency, until - monotonic(), invocation.cancel)
+            if isinstance(place, Denial):
+                return place
+            with place:
+                return self._run(invocation, backend)
         finally:
             self._turnstile.leave(key)
 
