@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -212,3 +213,24 @@ def test_a_write_whose_viewer_breaks_is_recorded_as_unknown_and_never_runs_twice
     assert view is not None
     entry = view.call(first.audit_id)
     assert (entry["decision"], entry["outcome"], entry["code"]) == ("allowed", "unknown", "internal")
+
+
+def test_a_call_on_a_closed_store_is_a_result_that_says_so(house: House) -> None:
+    house.installed()
+    closed = Hcp.open(home=str(house.home))
+    closed.close()
+    result = closed.exec("tool", "see")
+    assert (result.ok, result.code) == (False, "store_unavailable")
+    assert str(result.error).endswith("hcpx.db was closed by this process; open it again")
+
+
+def test_where_children_are_ignored_nothing_is_started_whenever_that_began(house: House) -> None:
+    house.installed()
+    assert house.call("see").ok
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        result = house.call("see")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert (result.ok, result.code) == (False, "sandbox_unavailable")
+    assert house.call("see").ok

@@ -84,10 +84,12 @@ os.register_at_fork(after_in_child=_anew)
 def prepare() -> str | None:
     """Have orphans come to this process from now on, or say why no program may be started in it."""
     global _prepared  # noqa: PLW0603 -- once in the life of a process
-    if _prepared:
-        return None
+    # Asked each time: what is started inherits it, and then every child of it seems to end well, and bubblewrap waits
+    # for ever.
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         return "this process ignores SIGCHLD, so no exit status can be had"
+    if _prepared:
+        return None
     import ctypes  # loaded only by who starts a program
 
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
