@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
@@ -36,26 +37,31 @@ def is_free(lanes: Lanes, key: tuple[str, str, str] = KEY, limit: int = 1, withi
         return True
 
 
-def holder(state: Path) -> subprocess.Popen[bytes]:
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Another process that has the one place until its stdin ends."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
-    )
-    assert other.stdout is not None
-    assert other.stdout.readline() == b"Place\n"
-    return other
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"Place\n"
+            yield other
+        finally:
+            other.kill()
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
-def test_a_place_of_another_process_is_waited_for_and_comes_back_with_its_end(tmp_path: Path, killed: bool) -> None:
-    other, lanes = holder(tmp_path), Lanes(str(tmp_path))
+def test_a_place_of_another_process_is_waited_for_and_comes_back_with_its_end(
+    tmp_path: Path, holder: subprocess.Popen[bytes], killed: bool
+) -> None:
+    lanes = Lanes(str(tmp_path))
     assert lanes.take(KEY, 1, 0.01, Cancel()) == deny("busy", limit="concurrency 1")
     assert is_free(lanes, ("acme", "depot", "other"))
     assert is_free(lanes, limit=2)
     if killed:
-        other.kill()
-    other.communicate(timeout=60)
+        holder.kill()
+    holder.communicate(timeout=60)
     assert is_free(lanes, within=60)
 
 

@@ -122,7 +122,8 @@ class Site:
 
     def environment(self, token: str | None = None, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """The environment of a command line: nothing of the tests' own but what Python needs."""
-        own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "HCP_HOME": str(self.home)}
+        path = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+        own = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "HCP_HOME": str(self.home)}
         if token is not None:
             own["HCP_SESSION"] = token
         return {**own, **(env or {})}

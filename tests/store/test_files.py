@@ -262,7 +262,7 @@ def test_closing_one_view_of_a_store_harms_no_other(home: Path, clock: TurnedClo
     with closing(sqlite3.connect(home / "hcpx.db", timeout=0)) as sql:
         assert sql.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[0] == 0
     assert (home / "hcpx.db-wal").exists(), "another connection that closes must not believe to be the last"
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(StoreUnavailable, match="closed"):
         other.changes()
     one.database.close()
 

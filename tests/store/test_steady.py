@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hcpx.ports import StoreUnavailable
 from hcpx.store.errors import NotFound
 from tests.store.world import World, again
 
@@ -58,5 +59,5 @@ def test_a_program_that_is_no_longer_allowed_does_not_start_however_old_the_call
 
 def test_a_store_that_cannot_be_reached_is_for_the_call_to_find(world: World) -> None:
     world.database.close()
-    with world.database.steady(), pytest.raises(RuntimeError, match="closed"):
+    with world.database.steady(), pytest.raises(StoreUnavailable, match="closed"):
         world.database.changes()

@@ -351,7 +351,7 @@ class Database:
         connection = self._connections.get(get_ident())
         if connection is None:
             if not self._open:
-                raise RuntimeError("the store is closed")
+                raise StoreUnavailable(f"{self.path} was closed by this process; open it again")
             connection = self._connections[get_ident()] = Connection(self.path)
         return connection
 
