@@ -45,16 +45,19 @@ def test_x3_a_program_that_was_just_written_starts_while_other_threads_fork(site
     packs = ["one", "two", "three", "four"]
     places = {pack_id: site.install(pack_id, text, link=True, commands={"run": [pack_id, "run"]}) for pack_id in packs}
 
-    def rewritten(pack_id: str) -> Any:
-        path = places[pack_id] / "bin" / "run"
-        path.unlink()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        path.chmod(0o755)
-        return site.call(pack_id, "run")
+    def rewritten(pack_id: str) -> list[Any]:
+        results: list[Any] = []
+        for _ in range(5):
+            path = places[pack_id] / "bin" / "run"
+            path.unlink()
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            path.chmod(0o755)
+            results.append(site.call(pack_id, "run"))
+        return results
 
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(rewritten, packs * 5))
+        results = [result for found in pool.map(rewritten, packs) for result in found]
     assert [result.error for result in results if not result.ok] == []
 
 
